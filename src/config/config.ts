@@ -1,5 +1,5 @@
-// Configuration: the environment, read once by main.ts and the CLI, as the rest of the program wants
-// it. Before: settings.ts lists what can be set.
+// Configuration: the environment, read once by main.ts and the CLI, in the form that the rest of
+// the program needs. Before it: settings.ts lists what can be set.
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
@@ -17,16 +17,16 @@ export interface Config {
   baseUrl: string;
   /** Undefined: the same as baseUrl. */
   trackingUrl: string | undefined;
-  /** Somebody set the address at which recipients reach us. */
+  /** The address at which recipients reach us is set. */
   isPublic: boolean;
   trustedProxies: readonly string[];
   mcpPort: number | undefined;
-  /** Names that MCP may be asked under, without ports. */
+  /** Host names that MCP accepts, without ports. */
   mcpHosts: readonly string[];
   metricsPort: number | undefined;
   metricsHost: string;
   metricsToken: string | undefined;
-  /** HOST is an address of this machine only. */
+  /** HOST is an address that only this machine can reach. */
   isLoopback: boolean;
   dataDir: string;
   databaseUrl: string | undefined;
@@ -40,7 +40,7 @@ export interface Config {
   queueLimit: { emails: number; bytes: number };
   /** In lower case. */
   allowedHeaders: ReadonlySet<string>;
-  /** SMTP submission; its ports are undefined where there is none. */
+  /** SMTP submission; its ports are undefined if it is off. */
   smtp: {
     host: string;
     port: number | undefined;
@@ -54,7 +54,7 @@ export interface Config {
   operatorDomain: string | undefined;
   trustedReporters: readonly string[];
   sesTopics: readonly string[];
-  /** Of the providers whose notifications are taken, by name. */
+  /** Of the providers whose notifications we accept, by name. */
   providerSecrets: Readonly<Record<'postmark' | 'mailgun' | 'sendgrid', readonly string[]>>;
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
@@ -72,7 +72,7 @@ export interface Config {
   logLevel: string;
 }
 
-/** Reads the environment; every fault is reported at once. */
+/** Reads the environment; all faults are reported together. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const parsed: Record<string, unknown> = {};
   const faults: string[] = [];

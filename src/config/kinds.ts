@@ -1,4 +1,5 @@
-// Kinds of settings: what the text of a variable must be, and what it becomes. Used by settings.ts.
+// Kinds of settings: what the text of a variable must look like, and what it becomes. Used by
+// settings.ts.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// The one list of settings, in the order of docs/configuration.md, which is generated from it.
-// After: config.ts reads the environment by it.
+// The only list of settings, in the order of docs/configuration.md, which is generated from it.
+// After it: config.ts reads the environment by it.
 import { z } from 'zod';
 import { isNetwork } from '../networks.ts';
 import { ROLES } from '../process/roles.ts';
@@ -22,7 +22,7 @@ import {
 
 interface Setting {
   schema: z.ZodType;
-  /** Shown in the documentation where the default is worked out from something else. */
+  /** Shown in the documentation if the default is derived from something else. */
   shownDefault?: string;
   description: string;
 }
@@ -324,7 +324,7 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting>;
 
-/** docs/configuration.md, generated so that it cannot lag behind. */
+/** docs/configuration.md, generated so that it is never out of date. */
 export function describeConfig(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const fallback = setting.shownDefault ?? `\`${String(setting.schema.parse(undefined))}\``;

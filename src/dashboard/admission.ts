@@ -1,5 +1,5 @@
-// Admission: whether a request comes from our own pages, who asks, and whether they may. Before it:
-// server.ts. After it: a route.
+// Admission: whether a request comes from our own pages, who sent it, and whether they may. Before
+// it: server.ts. After it: a route.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/directory.ts';
 import { scopesOfPerson } from '../accounts/scopes.ts';
@@ -15,8 +15,8 @@ import { readCookie, setCookie } from './session-cookie.ts';
 const MOST_PUBLIC_BYTES = 16 * 1024;
 
 /**
- * For the API's routes: who asks from our own pages, as a caller with the rights of their role;
- * undefined: nobody does.
+ * For the API's routes: the person who calls from our own pages, as a caller with the rights of
+ * their role; undefined: there is none.
  */
 export async function admitPerson(
   deps: DashboardDeps,
@@ -41,14 +41,14 @@ export const callerOf = ({ account, user }: Session): Caller => ({
   keyId: null,
   scopes: scopesOfPerson(account?.role, user.operator),
   limits: null,
-  // Sends ask for the account's own state: operations/perform.ts.
+  // Sends check the account's own state: operations/perform.ts.
   paused: null,
 });
 
 const signedOut = (): Problem =>
   new Problem('unauthenticated', 'You are not signed in, or your session has ended. Sign in.');
 
-/** The session; null only where the route is public and there is none. */
+/** The session; null only if the route is public and there is none. */
 export async function admit(
   deps: DashboardDeps,
   route: Route,
@@ -67,8 +67,8 @@ export async function admit(
 }
 
 /**
- * SameSite keeps the cookie from other sites' forms; these two keep their scripts and older
- * browsers out as well.
+ * SameSite keeps the cookie out of other sites' forms; these two keep out their scripts and older
+ * browsers as well.
  */
 function requireOwnPage(request: FastifyRequest, baseUrl: string): void {
   if (request.headers[DASHBOARD_HEADER] === undefined) {
@@ -123,7 +123,10 @@ function requireSameAccount(request: FastifyRequest, { account }: Session): void
   );
 }
 
-/** What people may do without one is about themselves: set one up, or go to another account. */
+/**
+ * What people may do without a factor is about themselves: set one up, or switch to another
+ * account.
+ */
 function requireFactor(session: Session): void {
   if (!isLocked(session)) return;
   throw new Problem(

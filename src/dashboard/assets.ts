@@ -1,6 +1,6 @@
-// The built pages (dist/web): files as they are, and index.html for every address the app itself
-// knows. Read once at start; there are few and they are small. Everything else that listens on the
-// port comes first.
+// The built pages (dist/web): files as they are, and index.html for every address that the app
+// itself knows. Read once at start; they are few and small. All other routes on the port come
+// first.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pagePolicy, secure } from './security-headers.ts';
 
-/** Stands in index.html where a nonce belongs (Vite writes it, with html.cspNonce). */
+/** Marks the place of a nonce in index.html (Vite writes it, with html.cspNonce). */
 const NONCE_PLACE = '__CSP_NONCE__';
 
-/** The same for the path of BASE_URL, by which everything on a page is found. */
+/** The same for the path of BASE_URL, which all addresses on a page are relative to. */
 const BASE_PLACE = '<base href="/" />';
 
 const TYPES: Record<string, string> = {
@@ -33,7 +33,7 @@ interface Asset {
   type: string;
   cacheControl: string;
   bytes: Buffer;
-  /** Compressed when first asked for; absent where it gains nothing, as with images. */
+  /** Compressed at the first request; absent if that gains nothing, as for images. */
   compressed: Partial<Record<Encoding, Buffer>> | null;
 }
 
@@ -73,7 +73,7 @@ const baseElement = (baseUrl: string): string =>
 
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
-/** Browsers ask for pages as text/html; programs that mistype an address of the API do not. */
+/** Browsers request pages as text/html; programs that mistype an address of the API do not. */
 function wantsPage(request: FastifyRequest): boolean {
   const path = pathOf(request);
   if (path === '/') return true;

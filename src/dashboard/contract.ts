@@ -1,17 +1,15 @@
-// The dashboard's contract: every route under /dashboard/api, who may call it, and what goes in and
-// out. Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk it,
-// so that none can be forgotten.
+// The dashboard's contract: every route under /dashboard/api, who may call it, and its input and
+// output. Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk
+// it, so that none is forgotten.
 //
-// - The session is a cookie (HttpOnly). Requests that are not GET carry the header `X-SM-Dashboard:
-//   1` and, as browsers do
-//   by themselves, an Origin of this service; bodies are JSON.
+// - The session is a cookie (HttpOnly). Requests other than GET carry the header
+//   `X-SM-Dashboard: 1` and, as browsers add it themselves, an Origin of this service; bodies are
+//   JSON.
 // - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended
-//   account), 404 not this
-//   account's, 429 with retry-after, 502 relay, 503.
-// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
-//   downloads.
+//   account), 404 not this account's, 429 with retry-after, 502 relay, 503.
+// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
 // - Email is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
-//   `{html, images?}`, it posts back `{height}` and `{words}`, its first ones.
+//   `{html, images?}`, it posts back `{height}` and `{words}`, its first words.
 import type { Role } from './views/common.ts';
 import type {
   AddPasskey,
@@ -38,22 +36,22 @@ import type {
 
 export const API_PREFIX = '/dashboard/api';
 /**
- * A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no
- * connections, no forms.
+ * A separate document with its own Content-Security-Policy: no scripts but its own, no connections,
+ * no forms.
  */
 export const PREVIEW_FRAME = '/dashboard/preview-frame';
-/** Without it nothing that is not GET is answered: a page of another site cannot set it. */
+/** Without it, only GET requests are answered: a page of another site cannot set it. */
 export const DASHBOARD_HEADER = 'x-sm-dashboard';
 /**
- * The account that the page shows. Tabs share a session: if another one switched to another
- * account, what this one asks for is refused (409), and nothing is read from or written to the
- * wrong one. Streams, which cannot set a header, say it as `?account=`.
+ * The account that the page shows. Tabs share a session: if another tab switched to another
+ * account, this tab's requests are refused (409), and nothing is read from or written to the wrong
+ * one. Streams, which cannot set a header, send it as `?account=`.
  */
 export const ACCOUNT_HEADER = 'x-sm-account';
 
 /**
  * `public`: no session. `user`: any session, and only about itself. A role includes those before
- * it; an operator is apart.
+ * it; `operator` is separate.
  */
 export type Access = 'public' | 'user' | Role | 'operator';
 
@@ -65,11 +63,11 @@ export interface Route {
   kind?: 'stream' | 'file';
 }
 
-/** What each route takes and answers. Parameters of the path are always strings. */
+/** The input and output of each route. Parameters of the path are always strings. */
 export interface Api {
   getSession: { answer: SessionState };
   signIn: { body: SignIn; answer: Entered };
-  /** A code of the app, or a recovery code. */
+  /** A code from the app, or a recovery code. */
   signInWithCode: { body: { ticket: string; code: string }; answer: Me };
   askPasskey: { answer: PasskeyOptions };
   signInWithPasskey: { body: { assertion: PasskeyAssertion; accountId?: number }; answer: Me };
@@ -81,8 +79,8 @@ export interface Api {
   showInvitation: { body: { token: string }; answer: InvitationView };
   acceptInvitation: { body: AcceptInvitation; answer: Entered };
   /**
-   * Emails a link; answers the same whether or not anybody has the address. `captured`: there is no
-   * relay, look in the sandbox.
+   * Emails a link; the answer is the same whether or not anyone has the address. `captured`: there
+   * is no relay, look in the sandbox.
    */
   askForReset: { body: { email: string }; answer: { captured: boolean } };
   showReset: { body: { token: string }; answer: { email: string } };
@@ -90,7 +88,7 @@ export interface Api {
 
   listSessions: { answer: { sessions: SessionView[] } };
   endOwnSession: { params: { id: string }; answer: Done };
-  /** Proves again who it is: grave changes ask for it when the last proof is a while ago. */
+  /** Proves again who they are: sensitive changes require it if the last proof is too old. */
   prove: { body: Proof; answer: Done };
   askProof: { answer: PasskeyOptions };
   getFactors: { answer: FactorsView };
@@ -108,7 +106,7 @@ export interface Api {
   liveMessage: { params: { id: string }; query: { account?: number }; answer: unknown };
 }
 
-/** `{}`: it is done. */
+/** `{}`: done. */
 export type Done = Record<string, never>;
 
 /** An email was queued; its timeline is at getMessage. */

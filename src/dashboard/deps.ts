@@ -9,9 +9,9 @@ export interface DashboardDeps extends OperationDeps {
   /** Signs challenges for passkeys, and tickets to the second factor. */
   factorKey: Buffer;
   service: () => Service;
-  /** IP address, also behind a proxy, and program of whoever asks. */
+  /** IP address, even behind a proxy, and program of the client. */
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
-  /** Somebody who is signed in opened the dashboard there. */
+  /** A signed-in person opened the dashboard at this origin. */
   noteOpenedAt: (origin: string | undefined) => void;
   /**
    * What the first owner must know: the end of the link that the service prints while nobody can

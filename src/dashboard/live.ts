@@ -1,12 +1,12 @@
-// Live streams (server-sent events): what a page shows, sent again whenever it is different. Asked
-// by routes of kind `stream`. The database is asked twice a second while somebody looks; that is
-// also how changes of other processes are seen.
+// Live streams (server-sent events): what a page shows, sent again whenever it changes. Used by
+// routes of kind `stream`. The database is queried twice a second while someone looks; that also
+// shows changes by other processes.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
 
 const ASK_EVERY_MS = 500;
-/** Proxies close what is silent; and whoever may no longer look is shut out by then. */
+/** Proxies close silent connections; and a viewer who has lost access is cut off by then. */
 const HEARTBEAT_EVERY_MS = 15_000;
 const MOST_STREAMS = 500;
 
@@ -37,7 +37,7 @@ export function createStreams(log: Log): Streams {
           },
         );
       }
-      // Refusals, such as an id of somebody else, are still plain answers.
+      // Refusals, such as for an id of another account, are still plain answers.
       const first = await stream.read();
       const end = new AbortController();
       open.add(end);

@@ -3,7 +3,7 @@ import { isLocked, listOwnAccounts, readSession, type Session } from '../people/
 import type { DashboardDeps } from './deps.ts';
 import type { Me } from './views/session.ts';
 
-/** Behind a cookie that was just made or changed. */
+/** For a cookie that was just created or changed. */
 export async function meBehind(deps: DashboardDeps, token: string): Promise<Me> {
   const found = await readSession(deps.database, token);
   if (found === undefined) throw new Error('a session was gone as soon as it was made');

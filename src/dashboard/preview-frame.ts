@@ -1,13 +1,13 @@
-// The frame in which pages show an email: an empty document that puts on what its parent posts to
-// it. Its own policy keeps the email's scripts, forms and connections off, and its sandbox keeps it
-// out of our origin.
+// The frame in which pages show an email: an empty document that shows what its parent posts to it.
+// Its own policy blocks the email's scripts, forms and connections, and its sandbox keeps it out of
+// our origin.
 import { createHash } from 'node:crypto';
 import { framePolicy } from './security-headers.ts';
 
 /**
- * What DOMParser read never runs. Replacing the whole element keeps the listener, so the next post
- * shows the next email. With `images: false` it is as email programs show it that load none. The
- * height and its first words are told because the parent cannot look inside.
+ * What DOMParser parses never runs. Replacing the whole element keeps the listener, so the next
+ * post shows the next email. `images: false` shows it as email programs do that load no images. The
+ * height and its first words are posted because the parent cannot look inside.
  */
 const SCRIPT = `
 const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');

@@ -1,5 +1,5 @@
-// How a route is written: schemas of what comes in, and what is done. The contract says the rest,
-// and its types hold here.
+// How a route is written: schemas of the input, and the work. The contract defines the rest, and
+// its types apply here.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { MemberRole } from '../accounts/scopes.ts';
@@ -36,8 +36,8 @@ export type Work<Name extends RouteName> = {
 export type Works<Name extends RouteName = RouteName> = { [Each in Name]: Work<Each> };
 
 /**
- * What does not fit is named, each with its path. Unlike in the API, empty and null mean what they
- * say: forms send them on purpose.
+ * What does not fit is named, each with its path. Unlike in the API, empty and null are taken
+ * literally: forms send them on purpose.
  */
 export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
   requireModest(raw);
@@ -46,7 +46,7 @@ export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
   throw notFitting(schema, read.error);
 }
 
-/** Of lists that are read page by page. */
+/** For lists that are read page by page. */
 export const pageQuery = {
   before: z.string().max(400).optional(),
   limit: z.coerce.number().int().min(1).max(200).optional(),

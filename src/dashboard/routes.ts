@@ -1,4 +1,4 @@
-// Every route of the contract with what it does. One that is missing does not compile.
+// Every route of the contract with its implementation. A missing one does not compile.
 import type { Works } from './route.ts';
 import { factorRoutes } from './routes/factors.ts';
 import { liveRoutes } from './routes/live.ts';

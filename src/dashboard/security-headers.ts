@@ -1,5 +1,5 @@
-// Security headers of everything the dashboard answers. Pages may load only from here; JSON and
-// files may load nothing.
+// Security headers of all the dashboard's answers. Pages may load only from here; JSON and files
+// may load nothing.
 import type { FastifyReply } from 'fastify';
 import { isHttps } from './session-cookie.ts';
 
@@ -8,14 +8,14 @@ const policy = (parts: Record<string, string>): string =>
     .map(([name, value]) => `${name} ${value}`.trim())
     .join('; ');
 
-/** For answers that are not pages. Should a browser show one all the same, nothing in it works. */
+/** For answers that are not pages. If a browser shows one anyway, nothing in it works. */
 export const DATA_POLICY = policy({
   'default-src': "'none'",
   'frame-ancestors': "'none'",
   sandbox: '',
 });
 
-/** Style elements need the nonce; script never comes inline. */
+/** Style elements need the nonce; scripts are never inline. */
 export const pagePolicy = (nonce: string): string =>
   policy({
     'default-src': "'none'",
@@ -32,8 +32,7 @@ export const pagePolicy = (nonce: string): string =>
   });
 
 /**
- * Emails bring styles of their own and load images; nothing else of theirs runs, connects or
- * submits.
+ * Emails bring their own styles and load images; nothing else in them runs, connects or submits.
  */
 export const framePolicy = (scriptHash: string): string =>
   policy({

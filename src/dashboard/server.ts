@@ -42,7 +42,7 @@ export function mountDashboard(server: FastifyInstance, deps: DashboardDeps): vo
   });
 }
 
-/** As the table has it, without the types that the routes were written against. */
+/** As in the table, without the types that the routes were written against. */
 interface AnyWork {
   body?: z.ZodType;
   query?: z.ZodType;
@@ -74,8 +74,8 @@ function serveRoute(scope: FastifyInstance, deps: DashboardDeps, name: RouteName
         request,
         reply,
       });
-      // This very process knows at once what it changed, such as a revoked key; others find out
-      // within a second.
+      // This process sees its own changes at once, such as a revoked key; others see them within a
+      // second.
       if (route.method !== 'GET' && session?.account) deps.directory.forget(session.account.id);
       return reply.sent ? reply : answer;
     },

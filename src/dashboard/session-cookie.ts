@@ -1,5 +1,5 @@
-// The session's cookie, and the one by which a browser is known: read from a request, set and taken
-// back in an answer. Before it: sessions.ts made the token, known-browser.ts the mark.
+// The session's cookie, and the one that identifies a known browser: read from a request, set and
+// cleared in an answer. Before it: sessions.ts made the token, known-browser.ts the mark.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KNOWN_DAYS } from '../people/known-browser.ts';
 
@@ -7,7 +7,7 @@ type Cookie = 'sm_session' | 'sm_browser';
 
 const DAYS: Record<Cookie, number> = { sm_session: 30, sm_browser: KNOWN_DAYS };
 
-/** With https the browser itself holds it to this host and to TLS (RFC 6265bis 4.1.3.2). */
+/** With https the browser itself binds it to this host and to TLS (RFC 6265bis 4.1.3.2). */
 const nameFor = (baseUrl: string, cookie: Cookie): string =>
   isHttps(baseUrl) ? `__Host-${cookie}` : cookie;
 
@@ -26,7 +26,7 @@ export function readCookie(
   return undefined;
 }
 
-/** Lax: links from elsewhere lead to a signed-in page; nothing that writes is a GET. */
+/** Lax: links from elsewhere open a signed-in page; nothing that writes is a GET. */
 export function setCookie(
   reply: FastifyReply,
   baseUrl: string,

@@ -1,5 +1,5 @@
-// Attempts after which somebody still had to wait, and the relay's reports of delays: what the
-// timeline, which tells of ends only, leaves out. Written by delivery/outcomes.ts and
+// Attempts after which a recipient still had to wait, and the relay's reports of delays: what the
+// timeline, which shows only final results, leaves out. Written by delivery/outcomes.ts and
 // feedback/record.ts; shown on the message's page and by `message show`.
 import { createHash } from 'node:crypto';
 import { columnList } from '../store/columns.ts';
@@ -8,19 +8,17 @@ import { storable } from './record.ts';
 
 export interface TriedRecipient {
   recipient: string;
-  /** unknown: the line was cut after the email, so nobody knows whether the relay has it. */
+  /** unknown: the connection broke after the email, so it is unclear whether the relay has it. */
   result: 'deferred' | 'unknown';
   reply: string;
-  /**
-   * The relay that was asked; absent in a report, and in what was kept before there were several.
-   */
+  /** The relay used; absent in a report, and in rows from before there were several. */
   relay?: string;
 }
 
 export interface KeptAttempt {
-  /** Null: a report of the relay, after it took the email. */
+  /** Null: a report of the relay, after it accepted the email. */
   attempt: number | null;
-  /** Who was asked, or who reported. */
+  /** The server that was contacted, or that reported. */
   server: string;
   recipients: TriedRecipient[];
   /** Null: there is none. */
@@ -30,12 +28,12 @@ export interface KeptAttempt {
 export interface NewAttempt extends Omit<KeptAttempt, 'nextAt'> {
   accountId: number;
   messageId: Buffer;
-  /** What makes it the same when it is told again. */
+  /** Identifies it when it is reported again. */
   identity: string;
   nextAfterMs: number | null;
 }
 
-/** A day has thirteen attempts; more than this is somebody's game with reports. */
+/** A day has thirteen attempts; more than this is an abuse of reports. */
 export const MOST_KEPT = 40;
 const LONGEST_REPLY = 500;
 
@@ -93,7 +91,7 @@ export async function listAttempts(
   }));
 }
 
-/** Which relay was asked for each recipient at the last attempt. */
+/** The relay used for each recipient at the last attempt. */
 export async function relaysOfLastAttempt(
   database: Queryable,
   accountId: number,
@@ -110,7 +108,7 @@ export async function pruneAttempts(database: Database, retentionDays: number): 
   ]);
 }
 
-/** Those of the message's last attempt that nobody knows the outcome of. */
+/** The recipients of the message's last attempt whose outcome is unknown. */
 export async function unknownRecipients(
   client: Queryable,
   accountId: number,

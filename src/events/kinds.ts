@@ -1,5 +1,5 @@
-// Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields
-// it carries. A kind is also the status it raises its message to (messages/status.ts).
+// Event kinds: the ONE list. The name of each in the timeline and in webhooks, and its fields. A
+// kind is also the status it raises its message to (messages/status.ts).
 import { z } from 'zod';
 import { ORIGINS } from './origins.ts';
 import { REASONS } from './reasons.ts';
@@ -19,11 +19,11 @@ interface EventKind {
   /** The webhook event type; `sent` has none. */
   hook: string | null;
   summary: string;
-  /** The state of an email to which nothing has happened since. */
+  /** The state of an email whose last event this is. */
   stands: string;
-  /** Fields beside type and timestamp, in the timeline and in the webhook's payload. */
+  /** Fields besides type and timestamp, in the timeline and in the webhook's payload. */
   fields: Record<string, z.ZodType>;
-  /** Of the fields beside the recipients: what a test event says, and what OpenAPI shows. */
+  /** Example values, without the recipients: for test events and OpenAPI. */
   example: Record<string, unknown>;
 }
 
@@ -115,12 +115,12 @@ export const EVENT_KINDS = {
 
 export type EventKindName = keyof typeof EVENT_KINDS;
 
-/** The contract's five: what an endpoint gets that names no types. */
+/** The contract's five: what an endpoint gets if it names no types. */
 export type MessageHookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;
 
 /**
- * About an address and no message: it is in no timeline and raises no status. Endpoints get it only
- * where they ask for it by name. Recorded by record_subscription (SQL).
+ * About an address and not a message: it is in no timeline and raises no status. Endpoints get it
+ * only if they ask for it by name. Recorded by record_subscription (SQL).
  */
 export const SUBSCRIPTION = {
   hook: 'subscription',
@@ -153,7 +153,7 @@ export const SUBSCRIPTION = {
 
 export type HookType = MessageHookType | typeof SUBSCRIPTION.hook;
 
-/** What is kept of an event beside its recipients: the fields of its kind. */
+/** What is stored with an event besides its recipients: the fields of its kind. */
 export type EventDetail<Kind extends EventKindName> = Omit<
   z.infer<z.ZodObject<Fields<Kind>>>,
   'recipients'

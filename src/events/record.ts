@@ -1,4 +1,4 @@
-// Recording events: event row, status, sequence (and webhook rows) of a whole batch in one
+// Recording events: the event row, status, sequence (and webhook rows) of a whole batch in one
 // statement. Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and
 // tracking (opened, clicked).
 import { createHash } from 'node:crypto';
@@ -18,17 +18,17 @@ interface EventFrame {
   messageId: Buffer;
   recipients: readonly string[];
   /**
-   * What makes the event the same event when it is told again, such as a report's identity. Without
-   * it each is new.
+   * Identifies the event when it is reported again, such as a report's identity. Without it, each
+   * is new.
    */
   identity?: string;
-  /** False when it must not raise the status, as with a click by a scanner. */
+  /** False if it must not raise the status, as for a click by a scanner. */
   raisesStatus?: boolean;
-  /** The relay's own id of the message, when this event taught it to us. */
+  /** The relay's own id of the message, if this event revealed it. */
   relayMessageId?: string;
   /**
-   * Name of the relay that took it, or of several. Kept with the detail, and shown where a message
-   * is looked at closely: the timeline has no such field.
+   * Name of the relay that accepted it, or of several. Stored with the detail, and shown in the
+   * full view of a message: the timeline has no such field.
    */
   relay?: string;
 }
@@ -39,8 +39,8 @@ interface RecordedEvent {
 }
 
 /**
- * The ONE list of what record_events is told of an event; tests/store/columns.test.ts compares
- * it with the function.
+ * The ONE list of what record_events gets for an event; tests/store/columns.test.ts compares it
+ * with the function.
  */
 export const EVENT_COLUMNS = columnList<RecordedEvent>({
   account_id: { type: 'bigint', of: ({ event }) => event.accountId },
@@ -54,7 +54,9 @@ export const EVENT_COLUMNS = columnList<RecordedEvent>({
   relay_id: { type: 'text', of: ({ event }) => event.relayMessageId ?? null },
 });
 
-/** Records events of accounts of one shard; answers those that were new and whose message exists. */
+/**
+ * Records events of accounts of one shard; returns those that were new and whose message exists.
+ */
 export async function recordEvents<Event extends NewEvent>(
   client: Queryable,
   events: readonly Event[],
@@ -78,7 +80,7 @@ export function recordEventsValues(events: readonly NewEvent[], nowMs: number): 
 function detailJson({ detail: fields, relay }: NewEvent): string {
   const detail = relay === undefined ? fields : { ...fields, relay };
   const json = JSON.stringify(detail);
-  // Only characters that are written as escapes can be the ones that jsonb refuses.
+  // Only characters that are written as escapes can be ones that jsonb refuses.
   if (!json.includes('\\u')) return json;
   return JSON.stringify(detail, (_, value) =>
     typeof value === 'string' ? storable(value) : value,
@@ -86,14 +88,14 @@ function detailJson({ detail: fields, relay }: NewEvent): string {
 }
 
 /**
- * Relays and reports say anything; PostgreSQL's text and jsonb take neither NUL nor half a
- * surrogate pair.
+ * Relays and reports may contain anything; PostgreSQL's text and jsonb accept neither NUL nor half
+ * a surrogate pair.
  */
 export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '')).toString();
 
 function eventId(event: NewEvent, nowMs: number): Buffer {
   if (event.identity === undefined) return newIdBytes(nowMs);
-  // With the message in it: receivers of webhooks tell events apart by their id alone.
+  // Includes the message: webhook endpoints tell events apart by their id alone.
   return createHash('sha256')
     .update(event.messageId)
     .update(`${event.kind}\0${event.identity}`)

@@ -13,16 +13,16 @@ export interface Timeline {
   status: string;
   /** Not handed over before then; null: at once. */
   scheduledAt: Date | null;
-  /** Called back before anything of it was handed over. */
+  /** Cancelled before any of it was handed over. */
   cancelledAt: Date | null;
-  /** A person was asked for it, whatever they said (approvals/). */
+  /** A person was asked to approve it, whatever they decided (approvals/). */
   neededApproval: boolean;
   events: TimelineEvent[];
-  /** The relays that took it. */
+  /** The relays that accepted it. */
   relays: string[];
 }
 
-/** Of account $1, message $2. */
+/** For account $1, message $2. */
 export const READ_TIMELINE = `SELECT m.status, m.scheduled_at AS "scheduledAt", m.cancelled_at AS "cancelledAt",
          EXISTS (SELECT FROM approvals a WHERE a.account_id = $1 AND a.message_id = $2) AS "neededApproval", e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp,
          e.recipients, e.detail
@@ -60,7 +60,7 @@ interface EventRow extends Omit<Timeline, 'events' | 'relays'> {
   detail: Record<string, unknown>;
 }
 
-/** A message without events comes as one row without a kind. */
+/** A message without events is returned as one row without a kind. */
 type TimelineRow = EventRow | (Omit<Timeline, 'events' | 'relays'> & { kind: null });
 
 function toEvent(row: EventRow): TimelineEvent {

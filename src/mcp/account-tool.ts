@@ -1,5 +1,5 @@
-// get_account as agents see it: what they may write from, how much is left, the rules of their key,
-// and whether anything leaves at all. Any key may ask it.
+// get_account as agents see it: what they may send from, how much of the quota is left, the rules
+// of their key, and whether emails are delivered at all. Any key may call it.
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { verifiedSenders } from '../accounts/identities.ts';

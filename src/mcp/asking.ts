@@ -1,9 +1,10 @@
-// Asking a person in the chat: a client that can open a page for its person is given that of the
-// held email, and comes back for what was decided. Opening it decides nothing: that takes a session
-// of theirs, on the page. Before it: send_email held an email. After it: the answer says what became
-// of it. By the stateless form of protocol 2026-07-28 the client brings the message id along; one of
-// 2025-11-25 is asked within the answer to its call, which is a stream then. A form could ask too,
-// but what comes back in it was filled in by whoever holds the key: it must not approve.
+// Asking a person in the chat: a client that can open a page for its user is given the page of the
+// held email, and comes back for the decision. Opening the page decides nothing: deciding takes
+// that person's own session, on the page. Before it: send_email held an email. After it: the answer
+// says what was decided. In the stateless form of protocol 2026-07-28 the client sends the message
+// id along; a client of 2025-11-25 is asked within the answer to its call, which is then a stream.
+// A form could ask too, but its answers are filled in by whoever holds the key, so it must not
+// approve.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -25,7 +26,7 @@ import { bound } from './untrusted.ts';
 /** What a request says about its client. */
 export type Envelope = object | undefined;
 
-/** Whether it opens pages for its person when it is asked to. */
+/** Whether the client opens pages for its user on request. */
 export function opensPages(envelope: Envelope): boolean {
   const able = (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
     | { elicitation?: { url?: unknown } }
@@ -34,8 +35,8 @@ export function opensPages(envelope: Envelope): boolean {
 }
 
 /**
- * Clients of 2025-11-25 say what they can once, when they connect, and name their session ever after.
- * Nothing is remembered here: the name itself says it.
+ * Clients of 2025-11-25 declare their capabilities once, when they connect, and name their session
+ * from then on. Nothing is remembered here: the session's name itself says it.
  */
 export function sessionFor(body: unknown): string | undefined {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: InitializeParams };
@@ -52,7 +53,7 @@ const OPENER = 'opens-pages-';
 export const isOfOpener = (session: string | string[] | undefined): boolean =>
   typeof session === 'string' && session.startsWith(OPENER);
 
-/** An answer of send_email that says `held`, before it was fenced. */
+/** A `held` answer of send_email, before fencing. */
 export interface HeldAnswer {
   id: string;
   held: { approval_url: string; subject: string; recipients: readonly string[] };
@@ -67,7 +68,7 @@ export const askForApproval = (answer: HeldAnswer): InputRequiredResult =>
     requestState: answer.id,
   });
 
-/** As a request of its own. What is answered to it decides nothing, so nobody waits for that. */
+/** As a separate request. The response to it decides nothing, so nothing waits for it. */
 export const askInStream = (answer: HeldAnswer): object => ({
   jsonrpc: '2.0',
   id: `approval of ${answer.id}`,
@@ -88,7 +89,7 @@ function questionOf({ held }: HeldAnswer): { message: string; url: string } {
   return { message, url };
 }
 
-/** Whether the page was opened at all: if not, there is nothing to wait for. */
+/** Whether the page was opened at all; if not, there is nothing to wait for. */
 export const wasOpened = (responses: Record<string, unknown> | undefined): boolean => {
   const response = inputResponse(responses, 'approval');
   return response.kind === 'elicit' && response.action === 'accept';
@@ -98,8 +99,8 @@ const LONGEST_WAIT_MS = 25_000;
 const ASK_EVERY_MS = 500;
 
 /**
- * What was decided, as soon as it was. The id comes back through the client, so it counts only for
- * what this very key sent.
+ * The decision, as soon as there is one. The id comes back through the client, so it counts only
+ * for emails that this same key sent.
  */
 export async function decidedMeanwhile(
   { database, baseUrl }: { database: Database; baseUrl: () => string },

@@ -1,5 +1,5 @@
-// Whether anything leaves: beside every status that an agent reads, so that nobody is told of a
-// delivery that the sandbox played.
+// Whether emails are delivered: shown next to every status that an agent reads, so that nobody is
+// told of a delivery that the sandbox only simulated.
 import { z } from 'zod';
 import { readUuid } from '../ids.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -12,7 +12,7 @@ export const sandbox = z
 
 type CapturedDeps = Pick<OperationDeps, 'database' | 'inSandbox'>;
 
-/** Those of these messages that go to the sandbox: all, or what came through keys for it alone. */
+/** Which of these messages go to the sandbox: all, or only those sent with sandbox keys. */
 export async function capturedAmong(
   { database, inSandbox }: CapturedDeps,
   accountId: number,
@@ -29,7 +29,7 @@ export async function capturedAmong(
   return new Set(rows.map(({ uuid }) => uuids.get(uuid)!));
 }
 
-/** An operation about one email, whose answer says it too. */
+/** An operation about one email, with that fact added to its answer. */
 export const sayingWhetherItLeaves = (of: Operation): Operation =>
   operation({
     ...of,

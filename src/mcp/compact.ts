@@ -1,5 +1,5 @@
-// Schemas as agents read them with every conversation: names, types and a sentence each. What a
-// schema says beyond that is checked when it is called, and told then.
+// Schemas as agents read them in every conversation: names, types and one sentence each. Any
+// further constraint is checked when the tool is called, and explained then.
 
 type Fields = Record<string, unknown>;
 
@@ -9,10 +9,10 @@ const LEFT_OUT = new Set([
   ...['exclusiveMinimum', 'exclusiveMaximum'],
 ]);
 
-/** With more fields than that, those that may be left out are told by their names. */
+/** With more fields than this, optional fields get no description. */
 const MOST_TOLD = 1;
 
-/** `told`: fields that another tool describes already; undefined: every field is described. */
+/** `told`: fields that another tool already describes; undefined: every field is described. */
 export function compactInput(schema: Fields, told?: ReadonlySet<string>): Fields {
   const { properties = {}, $defs: _, ...rest } = compact(schema) as Schema;
   const required = new Set(rest.required ?? []);
@@ -31,10 +31,10 @@ interface Schema extends Fields {
   required?: string[];
 }
 
-/** Of an answer only that it is an object: an agent reads it when it comes. */
+/** All that is said of an answer is that it is an object: an agent reads it when it arrives. */
 export const ANY_OBJECT = { type: 'object' } as const;
 
-/** What is inside the entries of a list is told by their names. */
+/** Fields inside the entries of a list get no description. */
 function flat(field: Fields): Fields {
   const { items, properties } = field;
   if (isObject(properties)) return { ...field, properties: barely(properties) };
@@ -63,8 +63,8 @@ function compact(schema: unknown): unknown {
 }
 
 /**
- * One type, also where null or a single value may be given instead: Gemini refuses a field without
- * a type or with several, and with it every call of the conversation.
+ * One type, even where null or a single value is allowed instead: Gemini refuses a field without a
+ * type or with several, and with it every call of the conversation.
  */
 function ofOneType({ anyOf, ...schema }: Fields): Fields {
   if (Array.isArray(schema.type))
@@ -74,7 +74,7 @@ function ofOneType({ anyOf, ...schema }: Fields): Fields {
   return { ...schema, ...(types.find(({ type }) => type === 'array') ?? types[0]) };
 }
 
-/** A field that happens to be called `format`. */
+/** A field that happens to be named `format`. */
 const isField = (name: string, value: unknown): boolean =>
   name !== 'propertyNames' &&
   name !== 'additionalProperties' &&
@@ -83,8 +83,7 @@ const isField = (name: string, value: unknown): boolean =>
   'type' in value;
 
 /**
- * Its type alone, and its values where they are few. OpenAI refuses a list that does not say of
- * what.
+ * Its type alone, plus its values if they are few. OpenAI refuses an array without an item type.
  */
 const bare = ({ type = 'object', enum: values, items }: Fields): Fields => ({
   type,
@@ -96,7 +95,7 @@ const MOST_VALUES = 7;
 
 const LONGEST_FIELD = 40;
 
-/** The first sentence; where that is long, what is before its first aside. */
+/** The first sentence; if that is long, the part before its first aside. */
 export function inShort(text: string): string {
   const [first = text] = sentencesOf(text);
   if (first.length <= LONGEST_FIELD) return first;
@@ -105,8 +104,8 @@ export function inShort(text: string): string {
 }
 
 /**
- * Whether it says something else than the name, by which programs call a tool without a title: one
- * that has every word of the name does not.
+ * Whether the title says more than the name, which clients show if there is no title. A title that
+ * contains every word of the name does not.
  */
 export function saysMore(title: string, name: string): boolean {
   const words = title.toLowerCase().split(' ');

@@ -1,6 +1,7 @@
-// Content work as agents do it. What a person sees on the page an agent has to be told or asked:
-// copies are drafts, a change names the version it starts from, what goes live was rendered first,
-// standing in for a system template takes a word, and variables that disappear are named.
+// Content work as agents do it. What a person would see on the page, an agent must be told or
+// asked: copies are drafts, a change names the version it starts from, a version is rendered before
+// it goes live, replacing a system template takes explicit consent, and variables that disappear
+// are named.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -95,13 +96,13 @@ const publishAsAgent = operation({
   },
 });
 
-/** Somebody called an email spam: that they want email again is for a person to say. */
+/** The recipient reported an email as spam: only a person may say that they want email again. */
 const removeAsAgent = operation({
   ...remove,
   async run(deps, caller, input, via) {
     const removed = await remove.run(deps, caller, input, via);
     if (removed.reason !== 'complaint') return removed;
-    // Undone with its transaction.
+    // The transaction rolls back, and with it the removal.
     throw new Problem(
       'forbidden',
       'This recipient complained about an email. Only a person can allow the address again, on the page Suppressions of the dashboard.',
@@ -109,7 +110,7 @@ const removeAsAgent = operation({
   },
 });
 
-/** From then on emails under the slug change, for programs that know nothing of it. */
+/** Once published, it changes the emails of every program that uses the slug, unnoticed. */
 async function requireWord(
   { database, catalog }: OperationDeps,
   accountId: number,
@@ -126,7 +127,9 @@ async function requireWord(
   );
 }
 
-/** What goes live makes an email out of its sample; a Problem says where it does not. */
+/**
+ * A version that goes live must render with its sample; otherwise a Problem says where it fails.
+ */
 async function requireRendered(
   deps: OperationDeps,
   accountId: number,
@@ -140,7 +143,7 @@ async function requireRendered(
   await renderDraft(deps, accountId, { slug, version: version ?? own?.newestVersion, draft });
 }
 
-/** Those of what is sent under the slug now. */
+/** The variables of the version that is sent under the slug now. */
 async function variablesInUse(
   { database, catalog }: OperationDeps,
   accountId: number,

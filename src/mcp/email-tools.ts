@@ -1,5 +1,5 @@
 // What agents see of sending and reading beyond what REST shows: protection against repeats, what
-// is held and for whom nothing leaves, each recipient's status, and advice after a refusal.
+// is held, which recipients get nothing, each recipient's status, and advice after a refusal.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { parseMailbox } from '../addresses.ts';
@@ -79,7 +79,7 @@ const sendAsAgent = operation({
   },
 });
 
-/** Nobody should report "sent" to a person when it waits, or when somebody gets no copy. */
+/** No agent should report "sent" when the email waits, or when a recipient gets no copy. */
 async function factsOf(deps: OperationDeps, caller: Caller, { answer, send }: Accepted) {
   if (send === undefined) return await stillHeld(deps, caller, answer.id);
   const suppressed = await withoutCopy(deps, send);
@@ -96,7 +96,7 @@ const isSandbox = (
 
 const EACH = 'Each as {to, variables}.';
 
-/** One email for many; different ones are as many calls of send_email. */
+/** One email for many recipients; different emails take one call of send_email each. */
 const sendToManyAsAgent = operation({
   ...sendBatch,
   title: 'Send to many',
@@ -193,7 +193,7 @@ const ABOUT_ONE = [
 ] as readonly object[] as readonly Operation[];
 const TOLD_OF_ONE: ReadonlySet<string> = new Set(['sm_mail_id', 'scheduled_at']);
 
-/** The catalogue's templates are our own words. */
+/** The catalogue's templates are our own text. */
 const ofCatalogue = (part: Record<string, unknown>): boolean =>
   'slug' in part && 'description' in part && part.own !== true;
 

@@ -1,14 +1,14 @@
 // Text that strangers wrote, or that may have come from them: subjects, addresses, names, tags,
-// what servers and email programs say. In tool results every text is between marks that are new on
-// each call, so nobody can write the end of one, unless it is known to be our own: sentences of
-// ours by the names of their fields, words of a closed list, and what is too plain to say anything.
-// What an agent passes on is freed of the marks again (unfenced), so that a copied sample emails
-// nobody a mark.
+// what servers and email programs say. Tool results put every text between marks that are new on
+// each call, so nobody can forge the end of one, unless the text is known to be our own: our
+// sentences, by the names of their fields; values from a closed list; and what is too plain to
+// carry a message. The marks are removed from what an agent passes on (unfenced), so that a copied
+// sample never emails a mark to anyone.
 import { randomBytes } from 'node:crypto';
 
 type Fields = Record<string, unknown>;
 
-/** Fields that hold sentences and names of our own, wherever they are. */
+/** Fields that always hold our own sentences and names. */
 const OUR_WORDS: ReadonlySet<string> = new Set([
   ...['note', 'next', 'explanation', 'hint', 'warning', 'warnings', 'paused', 'rules', 'scopes'],
   ...[
@@ -23,11 +23,11 @@ const OUR_WORDS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Times, ids, numbers, hashes, colours and addresses of machines: nobody is told anything by them. */
+/** Times, ids, numbers, hashes, colours and machine addresses: they cannot carry a message. */
 const PLAIN =
   /^(\d{4}-\d\d-\d\dT[\d:.]+Z?|[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}|[\d.]+|[\da-f]{64}|#[\da-fA-F]{3,8}|[\da-f:.]*:[\da-f:.]+)$/;
 
-/** What is longer says something, and would be looked through again and again. */
+/** Longer text can carry a message, and would be scanned again and again. */
 const LONGEST_PLAIN = 100;
 const isPlain = (text: string): boolean => text.length <= LONGEST_PLAIN && PLAIN.test(text);
 
@@ -36,23 +36,23 @@ const LONGEST = 20_000;
 
 export const FENCE_FIELD = 'untrusted';
 
-/** On a part of an answer that is our own words through and through. */
+/** Marks a part of an answer that consists entirely of our own words. */
 export const OURS = Symbol('ours');
 
 export interface Fenced {
   content: Fields;
-  /** Whether there was anything strange. */
+  /** Whether anything was fenced. */
   some: boolean;
 }
 
 export interface Known {
-  /** Which objects are our own words through and through, such as a system template. */
+  /** Which objects consist entirely of our own words, such as a system template. */
   ours?: ((part: Fields) => boolean) | undefined;
-  /** Fields whose values are of a closed list. */
+  /** Fields whose values come from a closed list. */
   listed?: ReadonlySet<string>;
-  /** What the caller itself said, which it may be told again. */
+  /** What the caller itself said, which may be repeated to it. */
   said?: unknown;
-  /** Sentences that others are put together of: each quotes for itself. */
+  /** Sentences that others are composed of: the quotes of each are fenced separately. */
   parts?: readonly string[];
 }
 
@@ -91,12 +91,12 @@ export function fence(content: Fields, { ours, listed, said, parts = [] }: Known
   return { content: { [FENCE_FIELD]: noticeOf(mark), ...fenced }, some };
 }
 
-/** Below these the names of fields are somebody else's too. */
+/** Below these, the names of fields come from others too. */
 const HOLDS_OTHERS: ReadonlySet<string> = new Set(['sample', 'payload', 'variables', 'headers']);
 
 /**
- * What the caller said, as far as a sentence of ours would quote it. Of 25 MB no more is looked at:
- * what is not found here is bound, as if a stranger had said it.
+ * What the caller said, as far as one of our sentences would quote it. Only the first 64 KB of up
+ * to 25 MB are collected: what is not found here is fenced, as if a stranger had said it.
  */
 function wordsOf(said: unknown): string {
   const words: string[] = [];
@@ -122,7 +122,7 @@ function wordsOf(said: unknown): string {
 const LONGEST_WORD = 1000;
 const MOST_OWN_WORDS = 64 * 1024;
 
-/** From the first quotation mark to the last: what is quoted may hold some of its own. */
+/** From the first quotation mark to the last: quoted text may contain quotation marks. */
 const QUOTED: readonly { opening: RegExp; closing: RegExp; width: 0 | 1 }[] = [
   { opening: /"/, closing: /"/g, width: 1 },
   { opening: /“/, closing: /”/g, width: 1 },
@@ -130,10 +130,10 @@ const QUOTED: readonly { opening: RegExp; closing: RegExp; width: 0 | 1 }[] = [
   { opening: /(?<=(?:said|answered|says): )/, closing: /$/g, width: 0 },
 ];
 
-/** What comes before a part has ended its own quotations: others do not begin a sentence of ours. */
+/** Before a part, all quotations are closed: a sentence of ours never begins inside one. */
 const isClosed = (text: string): boolean => (text.match(/"/g)?.length ?? 0) % 2 === 0;
 
-/** More than that are one sentence: then more is fenced than had to be. */
+/** Any further parts count as one sentence: then more is fenced than necessary. */
 const MOST_PARTS = 50;
 
 function quotingEach(
@@ -153,8 +153,8 @@ function quotingEach(
 }
 
 /**
- * In a sentence of ours, what it quotes and the caller has not said itself. By the kind of marks
- * that comes first: others within it are part of what is quoted.
+ * In a sentence of ours, fences what it quotes unless the caller said it. The kind of quotation
+ * marks that comes first counts: others within it are part of the quote.
  */
 function quoting(
   sentence: string,
@@ -175,7 +175,9 @@ function quoting(
   }
 }
 
-/** By marks, not by one pattern: that would look for the end again from every beginning. */
+/**
+ * Searches for the marks, not for one pattern: that would look for the end again from every start.
+ */
 function firstQuoted(text: string) {
   const found = QUOTED.flatMap(({ opening, closing, width }) => {
     const opens = text.search(opening);
@@ -196,16 +198,19 @@ const newMark = (): string =>
     .padStart(10, '0')
     .slice(-10);
 
-/** Without marks of its own, without what is invisible, and not endless. */
+/** Without marks and invisible characters of its own, and of limited length. */
 function cleaned(text: string): string {
   const plain = text.replace(MARK, ' ').replace(/[⟪⟫]/g, ' ').replace(INVISIBLE, ' ');
   return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}… (cut)` : plain;
 }
 
-/** Control characters but line breaks and tabs, and formats such as those that turn text around. */
+/**
+ * Control characters except line breaks and tabs, and format characters such as those that reverse
+ * text.
+ */
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cf}\u2028\u2029]+/gu;
 
-/** What an agent copied out of a result, as it was. */
+/** What an agent copied out of a result, without the marks. */
 export function unfenced(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('⟫') ? value.replace(MARK, '') : value;
   if (Array.isArray(value)) return value.map(unfenced);

@@ -1,8 +1,8 @@
 // The App that shows a held email inside the client (MCP Apps: a page behind a ui:// address that
-// hosts put into a frame). It shows and leads to the page where a person decides; it has no way to
-// decide itself, since whatever runs in a chat may have been talked into it. Written by hand for the
-// five messages it needs: the package's own App class brings 300 KB along. That package's host
-// judges it (tests/browser/held-email-app.test.ts).
+// hosts put into a frame). It shows the email and links to the page where a person decides; it
+// cannot decide itself, since anything that runs in a chat may have been talked into it. Written by
+// hand for the five messages it needs: the package's own App class adds 300 KB. That package's host
+// tests it (tests/browser/held-email-app.test.ts).
 import type { Resource } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
 import { readUuid } from '../ids.ts';
@@ -19,7 +19,7 @@ const APP_TYPE = 'text/html;profile=mcp-app';
 /** What the App reads through its host: one held email. Not meant for the model. */
 const EMAIL_URI = 'sandmartin://held-emails/';
 
-/** Nothing is loaded from anywhere, and images of an email are not either. */
+/** Nothing is loaded from anywhere, not even the images of an email. */
 const APP_META = { ui: { prefersBorder: true } };
 
 const APP: Resource = {
@@ -30,7 +30,7 @@ const APP: Resource = {
   _meta: APP_META,
 };
 
-/** Only where emails are held there is something to show. */
+/** Only if emails can be held is there anything to show. */
 export const showsHeld = ({ limits }: Caller): boolean => (limits?.approval ?? 'never') !== 'never';
 
 export const resourcesFor = (caller: Caller): Resource[] => (showsHeld(caller) ? [APP] : []);
@@ -50,7 +50,7 @@ export async function readResource(
   return { uri, mimeType: 'application/json', text: JSON.stringify(shown) };
 }
 
-/** Whoever sent it, or may read everything. */
+/** Only the key that sent it, or one that may read everything. */
 async function requireToSee(
   database: Database,
   { accountId, keyId, scopes, limits }: Caller,

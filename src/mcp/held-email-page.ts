@@ -1,6 +1,6 @@
-// The page of the App: what the host frames. It speaks JSON-RPC with the host by postMessage (MCP
-// Apps, 2026-01-26): says that it is there, gets the result of send_email, reads the email behind it,
-// and asks the host to open the page where a person decides.
+// The page of the App, which the host puts into a frame. It speaks JSON-RPC with the host by
+// postMessage (MCP Apps, 2026-01-26): announces itself, gets the result of send_email, reads the
+// email behind it, and asks the host to open the page where a person decides.
 
 const STYLE = `
   :root { color-scheme: light dark; --ink: #1c1b19; --dim: #5f5c57; --paper: #fff; --edge: #e3e1dc; --wait: #fbf2d9; --button: #00734f; }
@@ -126,7 +126,7 @@ ask('ui/initialize', {
 });
 `;
 
-/** Whatever the host allows: the email in it inherits that nothing is loaded. */
+/** Whatever the host allows; the email inside inherits the rule that nothing is loaded. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 

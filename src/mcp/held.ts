@@ -1,5 +1,5 @@
-// A held email as agents are told of it: that nothing has left, what it says and to whom, and where
-// a person decides. Before it: sending/accept.ts held it. After it: asking.ts, or the App of
+// A held email as agents see it: that nothing has been sent, what it says and to whom, and where a
+// person decides. Before it: sending/accept.ts held it. After it: asking.ts, or the App of
 // held-email-app.ts, shows it to a person.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
@@ -50,11 +50,11 @@ export async function heldOf(
   };
 }
 
-/** It is held already: that is told, whatever becomes of a look through it. */
+/** The email is already held, and the answer says so even if checking its content fails. */
 const findingsOn = (...email: Parameters<typeof findingsIn>) =>
   findingsIn(...email).catch(() => null);
 
-/** A send that was repeated is told the same as the first one. */
+/** A repeated send gets the same answer as the first one. */
 export async function stillHeld(
   deps: HeldDeps,
   caller: Caller,

@@ -1,6 +1,6 @@
-// The MCP door over HTTP: who may ask from where is settled here, before any protocol. Mounted by
-// main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on a port of its own where
-// MCP_PORT is set. After it: server.ts.
+// The MCP door over HTTP: who may connect from where is checked here, before any protocol. Mounted
+// by main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on its own port if MCP_PORT is
+// set. After it: server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -26,9 +26,9 @@ export interface McpHttpDeps {
   log: Log;
   /** Shared by all doors. */
   bodies: Bodies;
-  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  /** The client's address, from that of the connection and X-Forwarded-For. */
   addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
-  /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
+  /** Host names of the service; browsers that use any other are refused (DNS rebinding). */
   hosts: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
   const protocol = toNodeHandler(deps.server, {
     onerror: (error) => deps.log.error({ door: 'mcp', err: error }, 'a request failed'),
   });
-  /** Most requests come under the same name; it need not be parsed each time. */
+  /** Most requests use the same name, so it is not parsed each time. */
   let knownHost: string | null = null;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,14 +75,15 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
     }
   }
 
-  /** Everything the specification has a word about is said by the package. */
+  /** The package answers everything that the specification covers. */
   async function speak(
     request: IncomingMessage,
     response: ServerResponse,
     caller: Caller,
     body: unknown,
   ): Promise<void> {
-    // It insists on both; whoever came this far takes JSON. The key stays here.
+    // The package insists on both types; a client that came this far accepts JSON. The key stays
+    // here.
     request.headers.accept = 'application/json, text/event-stream';
     delete request.headers['x-api-key'];
     delete request.headers.authorization;
@@ -96,7 +97,7 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
 
 type Body = Awaited<ReturnType<Bodies['read']>>;
 
-/** From here on the client speaks the protocol: what is wrong with its message is told in it. */
+/** From here on the client speaks the protocol, so errors in its message are reported in it. */
 async function readBody(
   deps: McpHttpDeps,
   request: IncomingMessage,
@@ -118,7 +119,7 @@ async function stream(response: ServerResponse, messages: AsyncIterable<string>)
   response.end();
 }
 
-// Host and Origin as the transport's specification asks for it.
+// Host and Origin are checked as the transport's specification requires.
 
 function readKnownHost(host: string | undefined, known: string[]): string {
   if (host !== undefined && validateHostHeader(host, known).ok) return host;
@@ -155,13 +156,15 @@ const NOT_ACCEPTABLE = rpcError(
   'Answers are application/json: send an Accept header that includes it.',
 );
 
-/** Before the protocol begins, problems are plain HTTP as in REST. */
+/** Before the protocol begins, problems are plain HTTP, as in REST. */
 function asAnswer(deps: McpHttpDeps, error: unknown): HttpAnswer {
   const { status, headers, body } = refuse(deps, { door: 'mcp' }, error);
   return json(status, body, headers);
 }
 
-/** Also plain `application/json` and any star, which the package's own check would refuse. */
+/**
+ * Also accepts plain `application/json` and wildcards, which the package's own check would refuse.
+ */
 function acceptsJson(accept: string | undefined): boolean {
   return (
     accept === undefined || /(^|[\s,])(application\/json|application\/\*|\*\/\*)/i.test(accept)
@@ -177,7 +180,7 @@ async function parse(bytes: Buffer): Promise<unknown> {
   }
 }
 
-/** MCP on a port of its own. */
+/** MCP on its own port. */
 export async function listenMcp(
   answer: HttpHandler,
   at: { host: string; port: number; http: HttpServerOptions },

@@ -35,7 +35,7 @@ Untrusted text: anything between marks such as ⟪k3j9x2ab01⟫ and ⟪/k3j9x2ab
 
 const fileOf = (name: string): string => readFileSync(join(catalogFolder, name), 'utf8');
 
-/** As they are called: without what stands in for an argument that is not given. */
+/** As they are called, without the default values of their arguments. */
 const MACROS = [...fileOf('macros.html').matchAll(/\{%-? macro (\w+)\((.*?)\) -?%\}/g)].map(
   ([, name, given = '']) => `${name}(${given.replace(/=[^,]*/g, '')})`,
 );

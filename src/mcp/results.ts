@@ -1,4 +1,4 @@
-// Tool results: what a tool answered, or why it did not, as an agent can act on it.
+// Tool results: what a tool answered, or why it refused, in a form that an agent can act on.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ProblemCode } from '../errors.ts';
 import type { Refusal } from '../operations/refusal.ts';
@@ -13,8 +13,8 @@ export function success(content: Record<string, unknown>): CallToolResult {
 }
 
 /**
- * A refusal: the same status and detail as REST, and what to do next. Only as text: clients check
- * structured content against the tool's output schema, also that of an error.
+ * A refusal: the same status and detail as REST, and what to do next. Text only: clients check
+ * structured content against the tool's output schema, even that of an error.
  */
 export function refusal(
   { status, headers, body }: Refusal,
@@ -34,7 +34,10 @@ export function refusal(
   return { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true };
 }
 
-/** Where in the arguments, in the caller's own names; and slugs, which hold no words of others. */
+/**
+ * The place in the arguments, in the caller's own names; and slugs, which contain no one else's
+ * words.
+ */
 const PLAIN: ReadonlySet<string> = new Set(['path', 'did_you_mean']);
 
 const NEXT: Record<ProblemCode | 'internal', string> = {

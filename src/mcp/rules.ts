@@ -1,4 +1,4 @@
-// The rules of a key in words, for the agent that has to keep them.
+// The rules of a key in words, for the agent that must follow them.
 import type { AgentLimits } from '../accounts/agent-limits.ts';
 
 const APPROVAL: Record<Exclude<AgentLimits['approval'], 'never'>, string> = {

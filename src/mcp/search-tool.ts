@@ -1,5 +1,5 @@
-// search_messages as agents use it: several statuses at once, beside each email that bounced why it
-// did, and which are held, so that nobody has to ask for every one of them.
+// search_messages as agents use it: several statuses at once, and for each email why it bounced and
+// whether it is held, so that no agent has to look up every email.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { waitingAmong } from '../approvals/approvals.ts';
@@ -20,7 +20,7 @@ const found = listMessages.output.shape.data.element.extend({
   held: z.literal(true).optional().describe('It waits for a person: nothing has been sent.'),
 });
 
-/** The contract's reading scope is enough: a key that may see only its own emails finds only those. */
+/** The contract's read scope is enough: a key that may see only its own emails finds only those. */
 export const searchAsAgent = operation({
   ...listMessages,
   summary:

@@ -1,6 +1,6 @@
-// The MCP server of one request: the tools a key may call, in both eras of the protocol. Before:
-// http.ts knows the caller. Stateless: every request brings its key, so nothing is remembered
-// between two of them.
+// The MCP server of one request: the tools a key may call, in both eras of the protocol. Before it:
+// http.ts identified the caller. Stateless: every request carries its key, so nothing is remembered
+// between requests.
 import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
@@ -53,16 +53,13 @@ export interface McpDeps extends OperationDeps {
 }
 
 export interface McpServer {
-  /**
-   * Answers one HTTP request; the caller is in authInfo, what was parsed from the body in
-   * parsedBody.
-   */
+  /** Answers one HTTP request; the caller is in authInfo, the parsed body in parsedBody. */
   fetch(request: Request, options?: McpHandlerRequestOptions): Promise<Response>;
-  /** The same for a call that was read already; undefined when there is no such tool. */
+  /** The same for a call that is already parsed; undefined if there is no such tool. */
   answerCall(caller: Caller, call: ToolCall): Promise<string> | undefined;
   /**
-   * The messages of a stream, its answer last, where a person may have to be asked on the way;
-   * undefined where nobody has.
+   * The messages of a stream, its answer last, if a person may have to be asked on the way;
+   * undefined if not.
    */
   askAndAnswer(
     caller: Caller,
@@ -72,7 +69,7 @@ export interface McpServer {
   close(): Promise<void>;
 }
 
-/** What a key may call changes rarely, and only for that key. */
+/** What a key may call rarely changes, and differs from key to key. */
 const KEPT_FOR_5_MINUTES = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const CACHE_HINTS = {
   'server/discover': KEPT_FOR_5_MINUTES,
@@ -82,7 +79,7 @@ const CACHE_HINTS = {
   'resources/templates/list': KEPT_FOR_5_MINUTES,
 };
 
-/** Only forms would need one, and the default builds an Ajv for every request. */
+/** Only forms would need a validator, and the default builds an Ajv for every request. */
 const noValidator: jsonSchemaValidator = {
   getValidator() {
     throw new Error('this server gives its clients no forms');
@@ -135,8 +132,7 @@ export function createMcpServer(deps: McpDeps): McpServer {
   async function answerLegacy(caller: Caller, request: Request, body: unknown): Promise<Response> {
     if (request.method !== 'POST') return methodNotAllowed();
     // Optional, and nothing is ever logged to clients: those that set a level get an answer instead
-    // of an error. The conformance suite's logging-set-level asks for it. 2026-07-28 has deprecated
-    // it.
+    // of an error. The conformance suite's logging-set-level requires it; 2026-07-28 deprecates it.
     const server = serverFor(caller, { logging: {} });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
@@ -188,12 +184,12 @@ export function createMcpServer(deps: McpDeps): McpServer {
   };
 }
 
-/** The one tool whose emails can be held one by one. */
+/** The only tool whose emails are held one by one. */
 const HOLDS = 'send_email';
 
 /**
- * A client that opens pages is asked to show its person what is held, and comes back with the id:
- * then nothing is sent, only told what was decided.
+ * A client that opens pages is asked to show its user the held email, and comes back with the id:
+ * that second call sends nothing and only reports the decision.
  */
 async function callOrAsk(
   deps: McpDeps,
@@ -213,7 +209,7 @@ async function callOrAsk(
   return held && opensPages(envelope) ? askForApproval(held) : result;
 }
 
-/** Where emails are held, hosts are told of the App that shows them. */
+/** If emails can be held, hosts learn of the App that shows them. */
 const listedFor = (caller: Caller, { listed }: Tool) =>
   listed.name === HOLDS && showsHeld(caller)
     ? { ...listed, _meta: { ui: { resourceUri: APP_URI } } }
@@ -232,8 +228,8 @@ function answerResources(server: Server, deps: McpDeps, caller: Caller): void {
 }
 
 /**
- * Clients that ask for prompts all the same get empty lists, not errors. The conformance suite's
- * scenario `caching` asks for these lists too.
+ * Clients that ask for prompts anyway get empty lists, not errors. The conformance suite's scenario
+ * `caching` asks for these lists too.
  */
 function answerThatThereAreNone(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
@@ -243,7 +239,7 @@ function answerThatThereAreNone(server: Server): void {
   });
 }
 
-/** Nobody is sent to a tool that is not theirs. */
+/** Never recommends a tool that the caller may not use. */
 function forCaller(caller: Caller, problem: Problem | undefined): Problem | undefined {
   if (problem?.see === undefined) return problem;
   const tool = toolNamed.get(problem.see);
@@ -264,7 +260,7 @@ function mayCall(caller: Caller, { operation: { scope, ofAllEmails }, isFor }: T
 
 interface ToolAnswer {
   result: CallToolResult;
-  /** Where the email waits for a person. */
+  /** Set if the email waits for a person. */
   held?: HeldAnswer;
 }
 
@@ -278,7 +274,7 @@ const call = (
     perform(deps, tool.operation, caller, unfenced(wanted) as Record<string, unknown>, via),
   );
 
-/** What the work answers as a tool's result, or why it was refused. */
+/** The operation's answer as a tool result, or why it was refused. */
 async function answer(
   deps: McpDeps,
   { operation, advise, show, ours }: Tool,
@@ -306,7 +302,7 @@ async function answer(
   }
 }
 
-// The caller travels through the package in the field it passes on untouched. The key itself does
+// The caller passes through the package in the field that it leaves untouched. The key itself does
 // not.
 export const authInfoOf = (caller: Caller) => ({
   token: '',

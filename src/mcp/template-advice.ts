@@ -1,5 +1,5 @@
-// Advice after a refusal that has to do with a template: the slugs that may have been meant, the
-// variables that are missing.
+// Advice after a refusal about a template: the slugs that may have been meant, the variables that
+// are missing.
 import type { Caller } from '../accounts/directory.ts';
 import type { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';

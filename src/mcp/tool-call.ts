@@ -1,8 +1,8 @@
-// The short way for the one request that matters for speed: a well-formed tools/call. Measured on a
+// The fast path for the one request that matters for speed: a well-formed tools/call. Measured on a
 // busy machine: 115 µs CPU for the operation alone, 800 to 860 with the package around it (a
-// server, abort controllers, web objects and repeated schema checks for each request); here it is
-// read by hand. Whatever is not exactly as the specification wants it takes the package's way,
-// which knows every answer. Both ways must give the same JSON in the same order:
+// server, abort controllers, web objects and repeated schema checks for each request); here the
+// request is parsed by hand. Anything that is not exactly as the specification requires goes to the
+// package, which knows every answer. Both paths must give the same JSON in the same order:
 // tests/mcp/tool-call.test.ts compares them.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -23,7 +23,7 @@ export interface ToolCall {
   era: 'modern' | 'legacy';
   name: string;
   arguments: Record<string, unknown>;
-  /** Whether the client opens pages for its person; in the new era the package reads that. */
+  /** Whether the client opens pages for its user; in the new era the package reads that. */
   opensPages: boolean;
 }
 
@@ -66,7 +66,7 @@ function eraOf(headers: IncomingHttpHeaders, params: Fields): ToolCall['era'] | 
     : undefined;
 }
 
-/** What clients of that era say beside a call: a token for progress, of which there is none. */
+/** What clients of that era send with a call: a token for progress, which we never report. */
 const isLegacyMeta = (meta: unknown): boolean =>
   isObject(meta) &&
   (['undefined', 'string'].includes(typeof meta.progressToken) ||
@@ -94,7 +94,7 @@ const isClientInfo = (value: unknown): boolean =>
   typeof value.name === 'string' &&
   typeof value.version === 'string';
 
-/** What clients declare is of no use here; only its shape counts. */
+/** What clients declare is not used here; only its shape is checked. */
 const isCapabilities = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((it) => isObject(it) && isEmpty(it));
 

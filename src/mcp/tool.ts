@@ -9,7 +9,7 @@ import { itemsOf } from '../operations/lists.ts';
 import type { Operation } from '../operations/operation.ts';
 import { ANY_OBJECT, compactInput, saysMore } from './compact.ts';
 
-/** Facts that help to get it right the next time, beside the detail of a refusal. */
+/** Facts that help the caller get it right next time, in addition to the detail of a refusal. */
 export type Advise = (
   deps: OperationDeps,
   caller: Caller,
@@ -22,11 +22,11 @@ export interface Tool {
   advise: Advise | undefined;
   /** As tools/list shows it; made once. */
   listed: ListedTool;
-  /** Who sees it, where that is not whoever has its scope. */
+  /** Who sees it, unless that is everyone with its scope. */
   isFor?: (caller: Caller) => boolean;
   /** Parts of its answer that are our own words, whatever their fields are called. */
   ours?: (part: Record<string, unknown>) => boolean;
-  /** The operation's answer in the words of the tool: a list goes by the name of what is in it. */
+  /** The operation's answer in the tool's terms: a list is named after what is in it. */
   show: (answer: Record<string, unknown>) => NonNullable<CallToolResult['structuredContent']>;
 }
 
@@ -54,7 +54,7 @@ export function toolOf(operation: Operation, advise?: Advise, told?: ReadonlySet
   };
 }
 
-/** Without what the protocol takes for granted: only a tool that says so reads alone. */
+/** Without the protocol's defaults: a tool counts as read-only only if it says so. */
 function hintsOf({ effect, rest, tool = {} }: Operation) {
   const closed = effect === 'reads' || effect === 'changes' ? { openWorldHint: false } : {};
   if (effect === 'reads') return { readOnlyHint: true, ...closed };
@@ -67,7 +67,7 @@ function hintsOf({ effect, rest, tool = {} }: Operation) {
   };
 }
 
-/** Names of fields whose values are of a closed list, in all places where they are. */
+/** Names of fields whose values come from a closed list, wherever they occur. */
 export function listedFields(output: z.ZodObject): ReadonlySet<string> {
   const known = closed.get(output) ?? closedIn(output);
   closed.set(output, known);
@@ -106,7 +106,9 @@ interface Closed {
 
 type ObjectSchema = ListedTool['inputSchema'];
 
-/** What has a name is an object at the top all the same: the protocol wants its type there. */
+/**
+ * A named schema must still be an object at the top level: the protocol requires its type there.
+ */
 function jsonSchema(schema: z.ZodObject): ObjectSchema {
   const { $ref, $defs, ...made } = z.toJSONSchema(schema, {
     io: 'input',
@@ -120,8 +122,8 @@ function jsonSchema(schema: z.ZodObject): ObjectSchema {
 }
 
 /**
- * Makes schemas that every client understands: `example` is OpenAPI's word, and some take `{}` for
- * a fault.
+ * Makes schemas that every client understands: `example` belongs to OpenAPI, and some clients take
+ * `{}` for an error.
  */
 function override({ jsonSchema: made }: { jsonSchema: Record<string, unknown> }): void {
   if ('example' in made) {

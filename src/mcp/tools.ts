@@ -6,22 +6,20 @@ import { CONTENT_TOOLS } from './content-tools.ts';
 import { EMAIL_TOOLS } from './email-tools.ts';
 import { type Tool, toolOf } from './tool.ts';
 
-/**
- * Agents read from the top: first what there is to send, then sending it, then what happened to it.
- */
+/** Agents read from the top: first what can be sent, then sending it, then what happened to it. */
 const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status', 'get_account'];
 
-/** Fields that are what they are called, or that the first tools describe. */
+/** Fields whose names say it all, or that the first tools describe. */
 const OBVIOUS: ReadonlySet<string> = new Set([
   ...['slug', 'sm_mail_id', 'scheduled_at', 'id', 'domain', 'address', 'name'],
 ]);
 const special = new Map(
   [...EMAIL_TOOLS, ...CONTENT_TOOLS].map((tool) => [tool.operation.name, tool]),
 );
-/** Of other tools, what is our own through and through. */
+/** Which parts of other tools' answers consist entirely of our own words. */
 const OURS: Record<string, NonNullable<Tool['ours']>> = {
   list_simulator_addresses: (part) => 'plays' in part,
-  // The stream that is always there, while nobody has named it otherwise.
+  // The stream that always exists, as long as nobody has renamed it.
   list_streams: (part) => part.name === DEFAULT_STREAM && part.created_at === null,
 };
 const plainTool = (operation: Operation): Tool => {

@@ -1,5 +1,5 @@
-// The timeline as an agent can read it: not more events than that, and what strangers wrote on one
-// bounded line. That it is theirs is marked as everywhere (fence.ts).
+// The timeline as an agent can read it: a limited number of events, and what strangers wrote on one
+// line of limited length. It is marked as theirs as everywhere (fence.ts).
 import { z } from 'zod';
 import type { TimelineEvent } from '../events/timeline.ts';
 
@@ -39,7 +39,7 @@ function boundEvent(event: TimelineEvent): TimelineEvent {
   return { ...event, ...bounded };
 }
 
-/** One line without control or invisible formatting characters, cut where it gets long. */
+/** One line without control or invisible formatting characters, cut if it is too long. */
 export function bound(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return line.length > MOST_CHARS ? `${line.slice(0, MOST_CHARS)}… (cut)` : line;

@@ -1,6 +1,7 @@
-// Analytics: what happened to an account's recipients, hour by hour: in all, and by template, tag,
-// stream, the receiver's domain or the relay that took it; why some bounced, and how long delivery
-// took. Before it: operations/usage.ts. After it: kept-hours.ts counts what nobody counted lately.
+// Analytics: what happened to an account's recipients, hour by hour: in total, and by template,
+// tag, stream, the receiver's domain or the relay that accepted it; why some bounced, and how long
+// delivery took. Before it: operations/usage.ts. After it: kept-hours.ts counts the hours that are
+// out of date.
 import type { Database } from '../store/pool.ts';
 import {
   DAY_MS,
@@ -13,7 +14,7 @@ import {
 } from './kept-hours.ts';
 import { DEFAULT_STREAM } from './stream.ts';
 
-/** Of each dimension an hour keeps the largest; what is tagged by order number has no end. */
+/** An hour keeps the largest values of each dimension; tags such as order numbers have no end. */
 const MOST_VALUES = 50;
 
 export const DIMENSIONS = ['template', 'tag', 'stream', 'domain', 'relay'] as const;
@@ -34,19 +35,19 @@ export interface Analytics {
   /** One for each hour or day, oldest first, without gaps; `at` is when it begins. */
   points: (RecipientFigures & { at: string })[];
   totals: RecipientFigures;
-  /** The largest first; empty unless it was asked for. */
+  /** Largest first; empty unless requested. */
   by: (RecipientFigures & { value: string })[];
   /** Why recipients bounced, the most frequent first. */
   reasons: { reason: string; recipients: number }[];
-  /** From accepting to delivery, in seconds: at most so long for half, and for 95 of 100. */
+  /** From acceptance to delivery, in seconds: the longest for half, and for 95 of 100. */
   timeToDeliver: { p50: number; p95: number } | null;
   complete: boolean;
 }
 
-/** `all`, the dimensions, `reason` and `delay` by their values. */
+/** `all`, the dimensions, `reason` and `delay`, each by value. */
 type Counts = Record<string, Record<string, RecipientFigures>>;
 
-/** Up to and with the current hour or day; one day is told by its hours. */
+/** Up to and including the current hour or day; a single day is shown by the hour. */
 export async function readAnalytics(
   database: Database,
   accountId: number,
@@ -102,7 +103,7 @@ function valuesOf(
 
 // ---- How long delivery took ---------------------------------------------------------------------
 
-/** Seconds; a time is told as the next of them. */
+/** Seconds; a delay is rounded up to the next of these. */
 const DELAYS = [
   1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400,
 ];

@@ -1,26 +1,26 @@
-// Hours of an account that are counted when somebody looks, and kept: the longer ago an hour is, the
-// less often it is counted again. Sending never writes here. Before it: volume.ts (message_hours)
-// and analytics.ts (recipient_hours), which say how a span of hours is counted.
+// Hours of an account that are counted when someone looks, and kept: the older an hour is, the less
+// often it is counted again. Sending never writes here. Before it: volume.ts (message_hours) and
+// analytics.ts (recipient_hours), which say how to count a span of hours.
 import { firstUuidAt } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /**
- * Counting a day of a million messages takes about a second; what is not done by then is done when
- * somebody looks again.
+ * Counting a day of a million messages takes about a second; the rest is counted the next time
+ * someone looks.
  */
 const ENOUGH_MS = 1500;
 const COUNTED_AGAIN_AFTER_MS = 10_000;
 /** …or when this share of its age has passed since the last count: late opens are few. */
 const COUNTED_AGAIN_AFTER_SHARE = 0.05;
-/** Charts show so many days, even where messages are kept for fewer. */
+/** Charts show this many days, even if messages are kept for fewer. */
 const LEAST_DAYS_KEPT = 90;
 
-/** Counted hours in a table of their own, `counts` as JSON. */
+/** A table of counted hours, with `counts` as JSON. */
 export interface HourTable<Counts> {
   table: 'message_hours' | 'recipient_hours';
-  /** Of each hour in which something was sent; `first` and `end` are ids of messages. */
+  /** Counts each hour in which something was sent; `first` and `end` are message ids. */
   count: (
     database: Queryable,
     accountId: number,
@@ -41,7 +41,7 @@ export interface Span {
   untilMs: number;
 }
 
-/** Oldest first. Not complete: some hours were not counted yet. */
+/** Oldest first. Incomplete if some hours have not been counted yet. */
 export async function readHours<Counts>(
   database: Database,
   kind: HourTable<Counts>,
@@ -83,7 +83,7 @@ async function readKept<Counts>(
   );
 }
 
-/** Stale hours as spans of at most a day. Newest first: what people look at is there first. */
+/** Stale hours as spans of at most a day. Newest first, since people look at those first. */
 function staleSpans(
   kept: ReadonlyMap<number, KeptHour<unknown>>,
   period: Span,
@@ -108,7 +108,7 @@ function isStale(hour: KeptHour<unknown> | undefined, nowMs: number): boolean {
   return nowMs - hour.countedAtMs > goodForMs;
 }
 
-/** Counts and keeps the hours of a span, those without messages too. */
+/** Counts and keeps the hours of a span, including those without messages. */
 async function countHours<Counts>(
   database: Database,
   { table, count, none }: HourTable<Counts>,
@@ -141,7 +141,7 @@ export const idMs = (id: string): string =>
   `('x' || substr(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint`;
 export const idHourMs = (id: string): string => `(${idMs(id)} / ${HOUR_MS}) * ${HOUR_MS}`;
 
-/** Hours of messages that are gone; called by maintenance. */
+/** Deletes the hours of messages that are gone; called by maintenance. */
 export async function pruneHours(database: Database, retentionDays: number): Promise<void> {
   for (const table of ['message_hours', 'recipient_hours'] satisfies HourTable<never>['table'][]) {
     await database.query(`DELETE FROM ${table} WHERE hour < now() - $1 * interval '1 day'`, [

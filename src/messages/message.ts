@@ -21,7 +21,7 @@ export interface Message {
   createdAt: string;
   /** Not handed over before then; null: at once. */
   scheduledAt: string | null;
-  /** Called back before anything of it was handed over; null: it was not. */
+  /** Cancelled before any of it was handed over; null: it was not. */
   cancelledAt: string | null;
 }
 
@@ -51,7 +51,9 @@ export async function listMessages(
   return rows.map(toMessage);
 }
 
-/** Whether the account ever sent anything itself; emails of the service about it do not count. */
+/**
+ * Whether the account itself ever sent anything; the service's own emails about it do not count.
+ */
 export async function hasSent(database: Database, accountId: number): Promise<boolean> {
   const rows = await database.query(
     `SELECT FROM messages WHERE account_id = $1 AND door <> 'system' LIMIT 1`,

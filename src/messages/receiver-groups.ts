@@ -1,10 +1,10 @@
-// Which large receiver a recipient belongs to: by the host that answered for it, where a report
-// names one (a company's own domain may be at Google), else by the domain. One list, made into the
+// Which large receiver a recipient belongs to: by the host that answered for it, if a report names
+// one (a company's own domain may be at Google), otherwise by the domain. One list, turned into the
 // SQL that counts (receivers.ts).
 
 interface Receiver {
   name: string;
-  /** Of hosts that answer for it. */
+  /** Matches the hosts that answer for it. */
   hosts: RegExp;
   domains: RegExp;
 }
@@ -43,7 +43,7 @@ export const RECEIVERS: readonly Receiver[] = [
   { name: 'qq', hosts: /(^|\.)qq\.com$/, domains: /^(qq|foxmail)\.com$/ },
 ];
 
-/** Everybody else, who is too small to have limits of their own. */
+/** All other receivers, which are too small to have their own limits. */
 export const OTHERS = 'others';
 
 const arm = (column: string, pattern: (receiver: Receiver) => RegExp): string =>
@@ -51,7 +51,7 @@ const arm = (column: string, pattern: (receiver: Receiver) => RegExp): string =>
     '\n    ',
   );
 
-/** Of a row with `host` and `domain`, both in lower case. */
+/** For a row with `host` and `domain`, both in lower case. */
 export const RECEIVER_OF = `CASE
     ${arm('host', ({ hosts }) => hosts)}
     ${arm('domain', ({ domains }) => domains)}

@@ -1,23 +1,23 @@
 // What happened to an account's email at each receiver, day by day, with the words of refusals.
-// Counted from the events when somebody looks, and kept (receiver_days): the longer ago a day is,
-// the less often it is counted again. Sending never writes here. Before: operations/receivers.ts.
+// Counted from the events when someone looks, and kept (receiver_days): the older a day is, the
+// less often it is counted again. Sending never writes here. Before it: operations/receivers.ts.
 import { firstUuidAt } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { RECEIVER_OF } from './receiver-groups.ts';
 
 const DAY_MS = 86_400_000;
-/** What is not counted by then is counted when somebody looks again. */
+/** What is not counted by then is counted the next time someone looks. */
 const ENOUGH_MS = 2000;
 const COUNTED_AGAIN_AFTER_MS = 30_000;
 const COUNTED_AGAIN_AFTER_SHARE = 0.05;
-/** A receiver says the same in many words: those said most often. */
+/** A receiver has many wordings for the same refusal: the most frequent are kept. */
 const MOST_WORDS = 10;
 const LONGEST_WORDS = 200;
 
-/** Recipients, not messages: each has a receiver of their own. */
+/** Recipients, not messages: each recipient has their own receiver. */
 export interface ReceiverFigures {
   delivered: number;
-  /** For whom the relay reported a delay; most of them were delivered later. */
+  /** Recipients for whom the relay reported a delay; most were delivered later. */
   deferred: number;
   bounced: number;
   complained: number;
@@ -40,7 +40,7 @@ export interface ReceiverStatistics extends ReceiverDay {
   points: (ReceiverFigures & { at: string })[];
 }
 
-/** The one with most email first, up to and with today. */
+/** The receiver with most email first, up to and including today. */
 export async function readReceivers(
   database: Database,
   accountId: number,
@@ -96,7 +96,7 @@ async function readKept(
   );
 }
 
-/** By when the email was sent. What we held back ourselves no receiver has seen. */
+/** By the time the email was sent. Receivers never saw what we held back ourselves. */
 const COUNT = `
   WITH told AS (
     SELECT e.kind, lower(split_part(r.address, '@', 2)) AS domain,
@@ -170,7 +170,7 @@ function sumUp(days: ReadonlyMap<number, Day>, fromMs: number, untilMs: number) 
   return [...receivers.values()].sort((one, other) => size(other) - size(one));
 }
 
-/** Days of messages that are gone; called by maintenance. */
+/** Deletes the days of messages that are gone; called by maintenance. */
 export async function pruneReceivers(database: Queryable, retentionDays: number): Promise<void> {
   await database.query(`DELETE FROM receiver_days WHERE day < now() - $1 * interval '1 day'`, [
     Math.max(retentionDays, 90),

@@ -1,16 +1,17 @@
-// How long one account keeps its messages, where it wants less than the service as a whole, whose
-// days go by partitions (store/partitions.ts). Set by operations/retention.ts; maintenance deletes.
+// How long one account keeps its messages, if it wants less than the service as a whole, which
+// deletes whole partitions (store/partitions.ts). Set by operations/retention.ts; maintenance
+// deletes.
 import { firstUuidAt } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 export interface AccountRetention {
-  /** Null: as the service keeps it. */
+  /** Null: as long as the service keeps them. */
   retentionDays: number | null;
   contentRetentionDays: number | null;
 }
 
 const DAY_MS = 86_400_000;
-/** A statement that deletes more would hold up others. */
+/** A statement that deletes more would block others. */
 const ROWS_AT_A_TIME = 5000;
 
 export async function readRetention(
@@ -37,7 +38,7 @@ export async function setRetention(
   );
 }
 
-/** Deletes what is past the days of its account. What is still to go out stays. */
+/** Deletes messages that are past their account's retention. What is still to be sent stays. */
 export async function pruneByAccount(database: Database, nowMs: number): Promise<void> {
   const accounts = await database.query<AccountRetention & { accountId: number }>(
     `SELECT account_id AS "accountId", retention_days AS "retentionDays",

@@ -1,25 +1,25 @@
-// The search index of a day, made after its newest messages, so that no send ever pays for it: as
-// a day grows, each further stretch of it gets an index of its own (a slice), and when it is over
-// one index takes their place. search.ts uses them. Called by maintenance in every process; whoever
-// comes second finds it done or under way.
+// The search index of a day, built after its newest messages, so that no send ever pays for it: as
+// a day grows, each further stretch of it gets its own index (a slice), and when the day is over
+// one index replaces them. search.ts uses them. Called by maintenance in every process; the second
+// process finds the work done or under way.
 import { firstUuidAt } from '../ids.ts';
 import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
 
 const DAY_MS = 86_400_000;
-/** Ids of processes whose clocks run behind may still come. */
+/** Ids from processes whose clocks are behind may still arrive. */
 const SETTLED_AFTER_MS = 30 * 60_000;
-/** What is newer is still being written; what comes late all the same goes into the slice. */
+/** What is newer is still being written; what still arrives late goes into the slice. */
 const SLICE_ENDS_BEFORE_MS = 10_000;
-/** Messages that a search reads one by one in no time. */
+/** As many messages as a search can quickly read one by one. */
 const LEAST_SLICE = 20_000;
 /**
- * …and where a day is large, this share of it: a slice is made by reading the whole day, and every
- * insert looks at the bounds of all slices. A day of a million has about 25 (bench/search.ts).
+ * …and for a large day, this share of it: building a slice reads the whole day, and every insert
+ * checks the bounds of all slices. A day of a million has about 25 (bench/search.ts).
  */
 const LEAST_SHARE = 0.1;
 
-/** A stretch of ids that one index knows: from the first, up to but without the second. */
+/** A range of ids that one index covers: from the first up to, but not including, the second. */
 export interface IndexedRange {
   from: string;
   until: string;
@@ -29,22 +29,22 @@ interface SearchIndex extends IndexedRange {
   name: string;
   table: string;
   isSlice: boolean;
-  /** A broken one is what a stopped process left behind. */
+  /** `broken`: left behind by a process that was stopped. */
   state: 'ready' | 'under way' | 'broken';
-  /** Messages it had when it was made. */
+  /** Messages it had when it was built. */
   rows: number;
 }
 
 /**
- * Newest first. Days that are over and follow each other are one range, of at most a week: one
- * statement reads them all.
+ * Newest first. Consecutive finished days form one range of at most a week: one statement reads
+ * them all.
  */
 export async function listIndexedRanges(database: Database): Promise<IndexedRange[]> {
   const ready = (await listIndexes(database)).filter(({ state }) => state === 'ready');
   const whole = new Set(ready.filter(({ isSlice }) => !isSlice).map(({ table }) => table));
   const ranges: (IndexedRange & { isSlice: boolean; days: number })[] = [];
   for (const { from, until, isSlice, table } of ready) {
-    // While the day's own index is new its slices may still be there.
+    // When the day's own index is new, its slices may still exist.
     if (isSlice && whole.has(table)) continue;
     const last = ranges.at(-1);
     if (last && !isSlice && !last.isSlice && last.from === until && last.days < 7) {
@@ -76,7 +76,7 @@ export async function indexFinishedDays({ database, log, nowMs }: IndexDeps): Pr
   }
 }
 
-/** The next slice of the day that is growing, where it has grown enough. */
+/** The next slice of the current day, if it has grown enough. */
 export async function indexGrowingDay({ database, log, nowMs }: IndexDeps): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS);
   const days = await listDays(database);
@@ -115,12 +115,12 @@ async function make(
          account_id, from_email, recipients, tags, template, stream, subject))
        WITH (fastupdate = off) ${where}`,
     );
-    // A growing day is analysed by autovacuum.
+    // Autovacuum analyses a growing day.
     if (where === '') await database.query(`ANALYZE ${table}`);
     log.info({ table }, `${what} for searching`);
   } catch (error) {
-    // The day may just have been dropped, or another process began at the same moment. The next
-    // run looks again.
+    // The day may have been dropped a moment ago, or another process began at the same time. The
+    // next run looks again.
     log.warn({ err: error, table }, 'could not index messages for searching');
   }
 }
@@ -133,7 +133,7 @@ const wholeName = (table: string): string => `${table}_words`;
 interface Day {
   table: string;
   day: number;
-  /** About how many messages it has. */
+  /** Roughly how many messages it has. */
   rows: number;
 }
 
@@ -181,7 +181,7 @@ async function listIndexes(database: Database): Promise<SearchIndex[]> {
     .sort((one, other) => (one.until < other.until ? 1 : -1));
 }
 
-/** Days since 1970 of the table whose name ends with `20261115`. */
+/** Days since 1970, from a table name such as one that ends in `20261115`. */
 function dayOf(table: string): number {
   const name = table.slice(-8);
   const [year, month, day] = [name.slice(0, 4), name.slice(4, 6), name.slice(6)].map(Number);

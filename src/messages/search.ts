@@ -1,6 +1,6 @@
-// Searching an account's messages, newest first, within bounds: whatever is asked, one call reads a
-// limited number of rows and says how far it came. Before it: operations/messages.ts. What is rare
-// has an index to jump by, the rest is read in order:
+// Searching an account's messages, newest first, within limits: whatever is asked, one call reads a
+// limited number of rows and says how far it got. Before it: operations/messages.ts. Rare values
+// have an index to jump by, the rest is read in order:
 // - an exact recipient, sender, domain, tag, template, stream or word of the subject: the indexes
 //   that a day gets as it grows (search-index.ts); what is newer is read;
 // - clicked, bounced, complained: the few events of that kind; queued: the due rows;
@@ -17,13 +17,15 @@ import type { MessageStatus } from './status.ts';
 import { DEFAULT_STREAM } from './stream.ts';
 
 export interface MessageFilter {
-  /** A whole address is found as such, `@` and a domain as its domain, else a part of it anywhere. */
+  /**
+   * A full address matches exactly, `@` and a domain match the domain, any other text a part of it.
+   */
   recipient?: string | undefined;
   /** An address, or `@` and a domain. */
   from?: string | undefined;
-  /** A part of it, in any case. */
+  /** A part of it, case-insensitive. */
   subject?: string | undefined;
-  /** Whole words of it, in any case and order. */
+  /** Whole words of it, case-insensitive and in any order. */
   words?: string | undefined;
   tag?: string | undefined;
   /** The slug, exactly. */
@@ -35,24 +37,24 @@ export interface MessageFilter {
   status?: MessageStatus | undefined;
   /** Any of these. */
   statuses?: readonly MessageStatus[] | undefined;
-  /** Those alone that wait for a time which is still to come; or none of them. */
+  /** True: only messages that wait for a future time; false: none of them. */
   scheduled?: boolean | undefined;
   fromMs?: number | undefined;
   untilMs?: number | undefined;
-  /** Where the last page ended. */
+  /** Where the previous page ended. */
   beforeUuid?: string | undefined;
   limit: number;
 }
 
 export interface MessageHits {
   messages: Message[];
-  /** Nothing before it was looked at yet; null: all was. */
+  /** Nothing before this was searched yet; null: everything was. */
   beforeUuid: string | null;
 }
 
-/** Rows that one step reads. 20,000 take some 40 ms from memory. */
+/** Rows that one step reads. 20,000 take about 40 ms from memory. */
 const ROWS_A_STEP = 20_000;
-/** A common tag fills its page from these; jumping by the index would fetch whole days of it. */
+/** A common tag fills its page from these; the index would fetch whole days of it. */
 const ROWS_BEFORE_INDEX = 5000;
 /** No new step begins after this. */
 const ENOUGH_MS = 300;
@@ -76,24 +78,24 @@ export async function searchMessages(
   return { messages, beforeUuid: before };
 }
 
-/** $1 is the account, $2 the newest bound, $3 the oldest; the filter's own values follow. */
+/** $1 is the account, $2 the upper bound, $3 the lower bound; the filter's own values follow. */
 interface Search {
   database: Database;
-  /** Ids to look at, as SQL with a column `id`. */
+  /** Ids to check, as SQL with a column `id`. */
   candidates: string;
   /** The filter as a condition on messages `m`. */
   where: string;
   values: unknown[];
   accountId: number;
   oldest: string;
-  /** Where the exact words stand among the values; null: none that an index knows. */
+  /** The place of the exact words among the values; null: none that an index covers. */
   words: string | null;
   indexed: readonly IndexedRange[];
 }
 
 interface Found {
   rows: MessageRow[];
-  /** Everything from here on was looked at; null: there is nothing before it. */
+  /** Everything from here on was searched; null: there is nothing before it. */
   reached: string | null;
 }
 
@@ -107,12 +109,12 @@ async function openSearch(
   const values: unknown[] = [];
   const place = (value: unknown): string => `$${values.push(value) + 3}`;
   const conditions = ['true'];
-  /** As message_words (SQL) writes them, but for the account. */
+  /** As message_words (SQL) writes them, but without the account. */
   const words: string[] = [];
   if (recipient !== undefined) {
     const key = addressKey(recipient);
     const fits = fitsAddress(recipient, place(key));
-    // Most emails have one recipient; looking at it alone takes a third of the time.
+    // Most emails have one recipient; checking only that one takes a third of the time.
     conditions.push(`(${fits('m.recipients[1]')} OR (cardinality(m.recipients) > 1
       AND EXISTS (SELECT FROM unnest(m.recipients) r WHERE ${fits('r')})))`);
     if (isWhole(recipient) || isDomain(recipient)) words.push(`to ${key}`);
@@ -152,9 +154,9 @@ async function openSearch(
     const waits = `m.status = 'queued' AND m.cancelled_at IS NULL AND m.scheduled_at > now()`;
     conditions.push(scheduled ? waits : `(${waits}) IS NOT TRUE`);
   }
-  // What is scheduled has a due row, as everything that is queued.
+  // A scheduled message has a due row, like everything that is queued.
   const rare = scheduled ? (status ?? 'queued') : status;
-  // Of what is queued there is little, and most of it is too new for the index.
+  // Few messages are queued, and most of them are too new for the index.
   const byIndex = words.length > 0 && rare !== 'queued';
   return {
     database,
@@ -168,7 +170,7 @@ async function openSearch(
   };
 }
 
-/** By the database, which has the last word on what a letter is (its collation). */
+/** Split by the database, whose collation decides what a letter is. */
 async function splitWords(database: Database, words: string | undefined): Promise<string[]> {
   if (words === undefined) return [];
   const [row] = await database.query<{ words: string[] }>(
@@ -183,8 +185,9 @@ async function splitWords(database: Database, words: string | undefined): Promis
 }
 
 /**
- * Each is a pattern that PostgreSQL holds against up to 20,000 subjects. It keeps 32 of them: 200
- * words were read again for every subject that had them all, for as long as a statement may take.
+ * Each is a pattern that PostgreSQL matches with up to 20,000 subjects. It caches 32 patterns: 200
+ * words were compiled again for every subject that had them all, for as long as a statement may
+ * take.
  */
 const MOST_WORDS = 16;
 
@@ -255,7 +258,7 @@ async function readInOrder(
   return { rows, reached: last?.id ?? (floor > search.oldest ? floor : null) };
 }
 
-/** PostgreSQL refuses values that a statement does not name. */
+/** PostgreSQL refuses values that a statement does not use. */
 const withoutWords = ({ words, values }: Search): unknown[] =>
   words === null ? values : values.slice(0, -1);
 
@@ -267,8 +270,8 @@ async function jumpByIndex(
   limit: number,
   floor: string,
 ): Promise<Found> {
-  // Materialised, or the planner hopes to fill the page early and computes the words of every row
-  // on its way.
+  // Materialised; otherwise the planner hopes to fill the page early and computes the words of
+  // every row on its way.
   const rows = await search.database.query<MessageRow>(
     `WITH found AS MATERIALIZED (
        SELECT * FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3
@@ -285,7 +288,7 @@ function newestBound({ beforeUuid = LAST_UUID, untilMs }: MessageFilter): string
   return inOrder(beforeUuid, until)[0];
 }
 
-/** uuids sort as their text does. */
+/** uuids sort like their text. */
 const inOrder = (one: string, other: string): [string, string] =>
   one < other ? [one, other] : [other, one];
 

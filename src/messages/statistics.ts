@@ -1,5 +1,5 @@
-// Statistics: an account's messages over some days, hour by hour or day by day, and what happened
-// to them. Before it: operations/usage.ts. After it: volume.ts counts.
+// Statistics: an account's messages over several days, hour by hour or day by day, and what
+// happened to them. Before it: operations/usage.ts. After it: volume.ts counts.
 import type { Database } from '../store/pool.ts';
 import { readVolume, type StatusCounts } from './volume.ts';
 
@@ -21,11 +21,11 @@ export interface Statistics {
   /** One for each hour or day, oldest first, without gaps; `at` is when it begins. */
   points: (Figures & { at: string })[];
   totals: Figures;
-  /** False: a large account whose figures are still being counted; ask again in a few seconds. */
+  /** False: a large account whose figures are still being counted; try again in a few seconds. */
   complete: boolean;
 }
 
-/** Up to and with the current hour or day; one day is told by its hours. */
+/** Up to and including the current hour or day; a single day is shown by the hour. */
 export async function readStatistics(
   database: Database,
   accountId: number,
@@ -46,7 +46,7 @@ export async function readStatistics(
   return { bucket, points, totals: sum(points), complete };
 }
 
-/** A status stands for all that came before it: who complained had the email delivered. */
+/** A status implies all earlier ones: a recipient who complained had the email delivered. */
 function toFigures(counts: StatusCounts): Figures {
   const { delivered, opened, clicked, bounced, complained } = counts;
   return {

@@ -1,5 +1,5 @@
-// The status of a message: the one place where rank lives. The SQL type message_status is declared
-// in the same order.
+// The status of a message: the only place that defines rank. The SQL type message_status is
+// declared in the same order.
 import type { EventKindName } from '../events/kinds.ts';
 
 export const STATUSES = [
@@ -12,5 +12,5 @@ export const STATUSES = [
   'complained',
 ] as const satisfies readonly ('queued' | EventKindName)[];
 
-/** Status is the highest rank seen; it never goes down, whatever order events arrive in. */
+/** The status is the highest rank seen; it never goes down, whatever the order of the events. */
 export type MessageStatus = (typeof STATUSES)[number];

@@ -1,10 +1,10 @@
 // Volume: how many messages an account sent in each hour and what happened to them, for charts.
-// Before it: statistics.ts. After it: kept-hours.ts counts what nobody counted lately.
+// Before it: statistics.ts. After it: kept-hours.ts counts the hours that are out of date.
 import type { Database } from '../store/pool.ts';
 import { type HourTable, idHourMs, readHours, type Span } from './kept-hours.ts';
 import { type MessageStatus, STATUSES } from './status.ts';
 
-/** By name: what was counted stays true when a status is added. */
+/** By name, so that counts stay valid when a status is added. */
 export type StatusCounts = Record<MessageStatus, number>;
 
 export interface HourVolume {
@@ -15,7 +15,7 @@ export interface HourVolume {
 export interface Volume {
   /** Hours in which something was sent, oldest first. */
   hours: HourVolume[];
-  /** False: some hours were not counted yet. */
+  /** False: some hours have not been counted yet. */
   complete: boolean;
 }
 

@@ -1,6 +1,6 @@
-// Emails the notices that the service owes its people (accounts/notices.ts): a sign-in from
-// somewhere new, a new API key, a second factor. Runs beside the API; several processes share the
-// work. Without a sender that may write, a notice is dropped.
+// Emails the notices that the service owes its people (accounts/notices.ts): a sign-in from a new
+// place, a new API key, a second factor. Runs beside the API; several processes share the work. If
+// no sender is available, a notice is dropped.
 import { claimNotices, finishNotice, type Notice } from '../accounts/notices.ts';
 import { APPROVAL_PATH, makeApprovalLink, tellApprovers } from '../approvals/approval-links.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
@@ -17,7 +17,7 @@ import {
 
 const EVERY_MS = 1000;
 
-/** After these it is tried again; nothing will change about the others. */
+/** After these it is retried; the others would only fail again. */
 const PASSING: readonly ProblemCode[] = ['unavailable', 'relay-down', 'over-limit'];
 
 export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
@@ -40,7 +40,7 @@ async function emailDue(deps: NoticeDeps): Promise<void> {
   }
 }
 
-/** Undefined: there is nothing to tell any more. */
+/** Undefined: there is nothing left to say. */
 async function write(deps: NoticeDeps, notice: Notice): Promise<SystemEmail | undefined> {
   const { id, user } = notice;
   const own = (await membershipsOf(deps.database, user.id)).map((account) => account.id);
@@ -77,7 +77,7 @@ async function wordsOfApproval(
         { label: 'From', value: message.from },
         { label: 'To', value: message.recipients.join(', ') },
       ],
-      // Both lead to the page: a link must not decide by itself.
+      // Both lead to the page: opening a link must not decide.
       ...{ approve_url: link, decline_url: link },
     },
   };
@@ -122,7 +122,7 @@ function wordsOf(notice: Exclude<Notice, { kind: 'approval' }>, baseUrl: string)
   };
 }
 
-/** No template of the catalogue says this, and it must be understood without any. */
+/** No template of the catalogue says this, and it must be clear without one. */
 function wordsOfLoss(
   notice: Extract<Notice, { kind: 'factor-removed' | 'recovery-code-used' }>,
   baseUrl: string,

@@ -1,5 +1,5 @@
-// The email that invites somebody. Its link makes a login for their address, so only they get to
-// see it: whoever invites does not.
+// The email that invites a person. Its link creates a login for their address, so only they may see
+// it: the person who invites does not.
 import type { MemberRole } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
 import {
@@ -15,7 +15,7 @@ export interface Invite {
   accountId: number;
   email: string;
   role: MemberRole;
-  /** Without an address: a program of the account. */
+  /** Without an address: one of the account's programs. */
   by: { name: string; email?: string };
 }
 
@@ -27,15 +27,15 @@ export interface Invited {
   captured: boolean;
 }
 
-/** What operators are told, who could make a login by command as well. */
+/** For operators, who could create a login by command as well. */
 export interface InvitedByOperator {
   invitation: ShownInvitation;
-  /** Only where no email could be sent, which `note` explains. */
+  /** Only if no email could be sent, which `note` explains. */
   link: string | null;
   note: string | null;
 }
 
-/** By an owner. An invitation whose email cannot go out is none. */
+/** By an owner. If its email cannot be sent, there is no invitation. */
 export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
   const { invitation, token } = await make(deps, wish);
   try {
@@ -52,7 +52,7 @@ export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
   }
 }
 
-/** By an operator, who gets the link where no email can be sent. */
+/** By an operator, who gets the link if no email can be sent. */
 export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<InvitedByOperator> {
   const { invitation, token } = await make(deps, wish);
   try {

@@ -1,9 +1,9 @@
-// The sender of emails that the dashboard itself writes for an account: tests, invitations, the
+// The sender of emails that the dashboard itself sends for an account: tests, invitations, the
 // quickstart.
 import { listIdentities } from '../accounts/identities.ts';
 import type { Queryable } from '../store/pool.ts';
 
-/** A verified address, else one at a verified domain; undefined: nothing is verified yet. */
+/** A verified address, otherwise one at a verified domain; undefined: nothing is verified yet. */
 export async function ownSender(
   database: Queryable,
   accountId: number,

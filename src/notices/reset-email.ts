@@ -1,5 +1,5 @@
 // The email with the link to a new password. Sent after the answer, which is the same whether or
-// not anybody has the address.
+// not anyone has the address.
 
 import { Problem } from '../errors.ts';
 import { makeResetToken, type ResetDeps } from '../people/password-reset.ts';
@@ -28,7 +28,7 @@ export async function emailResetLink(deps: NoticeDeps & ResetDeps, email: string
       accountIds: accounts.map(({ id }) => id),
     });
   } catch (error) {
-    // Nobody waits for it any more, so the log is where it can be told.
+    // Nobody is waiting any more, so only the log can report it.
     if (error instanceof Problem && error.code === 'invalid') return;
     deps.log.warn({ err: error }, 'a link for a new password could not be emailed');
   }

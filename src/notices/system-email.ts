@@ -1,6 +1,6 @@
-// Emails of the service itself to its people: invitations, links for a new password, notices. From
-// SYSTEM_SENDER, else from an account of theirs. Always by the catalogue's own template: one that
-// an account changed could carry the link to somebody else.
+// Emails of the service itself to its people: invitations, links for a new password, notices. Sent
+// from SYSTEM_SENDER, otherwise from one of their accounts. Always with the catalogue's own
+// template: one that an account changed could send the link to someone else.
 import { findSandboxSender } from '../accounts/identities.ts';
 import { formatMailbox, type Mailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
@@ -21,7 +21,7 @@ export interface NoticeDeps extends VerificationDeps {
   making: Making;
 }
 
-/** A template of the catalogue, or words of our own. */
+/** A template of the catalogue, or our own text. */
 export type SystemWords =
   | { template: string; variables: Record<string, unknown> }
   | { subject: string; text: string };
@@ -30,13 +30,13 @@ export interface SystemEmail {
   to: string;
   words: SystemWords;
   tag: string;
-  /** Accounts whose sender will do where SYSTEM_SENDER is not set. */
+  /** Accounts whose sender may be used if SYSTEM_SENDER is not set. */
   accountIds: readonly number[];
-  /** The email goes once, however often it is tried. */
+  /** The email is sent once, however often it is tried. */
   idempotencyKey?: string;
 }
 
-/** A Problem when no sender is there, or the sending account may not send. */
+/** A Problem if there is no sender, or the sending account may not send. */
 export async function sendSystemEmail(deps: NoticeDeps, email: SystemEmail): Promise<void> {
   const { from, accountId } = await senderOf(deps, email.accountIds);
   const caller = await deps.directory.member(accountId);
@@ -65,7 +65,7 @@ async function senderOf(deps: NoticeDeps, accountIds: readonly number[]): Promis
     const own = await ownSender(deps.database, accountId);
     if (own !== undefined) return { from: own, accountId };
   }
-  // No email leaves the sandbox, so any verified sender will do.
+  // No email leaves the sandbox, so any verified sender may be used.
   const any = deps.inSandbox() ? await findSandboxSender(deps.database, asking) : undefined;
   if (any !== undefined) return await sentBy(deps, any, asking);
   throw new Problem(

@@ -1,6 +1,6 @@
-// The email that proves an address: a one-time link, sent through our own path by the account that
-// SYSTEM_SENDER belongs to. Asked for by the CLI and the dashboard when an address is added;
-// inbound/verify.ts is where the link leads.
+// The email that verifies an address: a one-time link, sent like any email by the account that
+// SYSTEM_SENDER belongs to. Requested by the CLI and the dashboard when an address is added; the
+// link leads to inbound/verify.ts.
 import { makeAddressToken, VERIFY_PATH } from '../accounts/address-verification.ts';
 import { findSandboxSender, normaliseIdentity } from '../accounts/identities.ts';
 import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
@@ -12,12 +12,12 @@ export interface VerificationDeps extends AcceptDeps {
   database: Database;
   /** SYSTEM_SENDER. */
   systemSender: Mailbox | undefined;
-  /** No email leaves, so any verified sender will do where SYSTEM_SENDER is not set. */
+  /** No email is delivered, so any verified sender may be used if SYSTEM_SENDER is not set. */
   inSandbox: () => boolean;
   baseUrl: () => string;
 }
 
-/** Answers the id of the email that carries the link. */
+/** Returns the id of the email that carries the link. */
 export async function sendVerificationEmail(
   deps: VerificationDeps,
   accountId: number,
@@ -57,8 +57,8 @@ async function chooseSender(deps: VerificationDeps, accountId: number): Promise<
 }
 
 /**
- * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a
- * domain: then it is the one that asks, so that its emails are not in the lists of another.
+ * The account that sends from SYSTEM_SENDER; also used for invitations. If several share the
+ * domain, it is the one that asks, so that its emails are not in another's lists.
  */
 export async function accountOfSender(
   database: Database,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PLANS, type Plan } from '../accounts/plans.ts';
 import { requireLocale } from '../templates/locales.ts';
 
-/** Owners change it as theirs, operators by its number. */
+/** Owners change it as their own, operators by its number. */
 export const thingOf = (accountId: number): string => `account ${accountId}`;
 
 export const name = z
@@ -58,7 +58,7 @@ export const localeChange = locale
   .optional()
   .describe('Language of its emails where a send names none, such as `de`; null: English.');
 
-/** In the words of accounts/accounts.ts, where none is an empty text. */
+/** As accounts/accounts.ts takes it, where an empty string means none. */
 export const localeOf = (wish: string | null | undefined): { locale?: string } =>
   wish === undefined ? {} : { locale: wish === null ? '' : requireLocale(wish) };
 
@@ -70,7 +70,7 @@ interface TrackingWish {
   lint_sends?: boolean | undefined;
 }
 
-/** Only what is given, in the words of accounts/accounts.ts. */
+/** Only the given fields, as accounts/accounts.ts takes them. */
 export const trackingOf = (wish: TrackingWish) => ({
   ...(wish.track_opens === undefined ? {} : { trackOpens: wish.track_opens }),
   ...(wish.track_clicks === undefined ? {} : { trackClicks: wish.track_clicks }),
@@ -81,7 +81,7 @@ export const trackingOf = (wish: TrackingWish) => ({
   ...(wish.lint_sends === undefined ? {} : { lintSends: wish.lint_sends }),
 });
 
-/** For the audit: what of the fields is another value now. */
+/** For the audit: which of the fields have a new value. */
 export function difference<Fields extends object>(
   before: Fields,
   after: Fields,

@@ -1,5 +1,5 @@
-// All accounts, for operators of the service: made, changed, paused, suspended and resumed. No key
-// of an account reaches these.
+// All accounts, for operators of the service: create, change, pause, suspend and resume. No key of
+// an account may call these.
 import { z } from 'zod';
 import {
   type Account,
@@ -253,7 +253,7 @@ async function read(deps: OperationDeps, id: number): Promise<OperatedAccount> {
   return (await readFacts(deps))(found);
 }
 
-/** What other tables know of accounts, for one to be shown with it. */
+/** What other tables know about accounts, to show with each of them. */
 async function readFacts({ database, clock }: OperationDeps) {
   const usage = await readUsage(database, clock.nowMs());
   const suspensions = await listSuspensions(database);
@@ -292,7 +292,7 @@ const settings = ({
 
 type Wish = z.output<z.ZodObject<typeof change>> & Pick<AccountChange, 'name' | 'plan'>;
 
-/** Only what is given, in the words of accounts/accounts.ts. */
+/** Only the given fields, as accounts/accounts.ts takes them. */
 const changeOf = (wish: { [Field in keyof Wish]?: Wish[Field] | undefined }): AccountChange => ({
   ...(wish.name === undefined ? {} : { name: wish.name }),
   ...(wish.plan === undefined ? {} : { plan: wish.plan }),

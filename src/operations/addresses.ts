@@ -1,4 +1,4 @@
-// Addresses: senders that are proved by a link, which is emailed to them.
+// Addresses: senders verified by an emailed link.
 import { z } from 'zod';
 import { getAddress, listAddresses, type SenderAddress } from '../accounts/address-verification.ts';
 import { addIdentity, removeIdentity } from '../accounts/identities.ts';
@@ -147,7 +147,7 @@ export const addressOperations = [
   }),
 ];
 
-/** Where no link can be emailed the address stays, and an operator can vouch for it. */
+/** If no link can be emailed, the address stays, and an operator can vouch for it. */
 async function emailLink(
   deps: OperationDeps,
   accountId: number,

@@ -1,4 +1,4 @@
-// Alerts: what keeps an account from sending or will soon, and what to do about it.
+// Alerts: what prevents an account from sending or soon will, and what to do about it.
 import { z } from 'zod';
 import { type Account, getAccount } from '../accounts/accounts.ts';
 import { listDomains } from '../accounts/domains.ts';
@@ -20,18 +20,18 @@ const MOST_BOUNCED = 0.05;
 const MOST_COMPLAINED = 0.001;
 /** "Keep it below 0.1 %, and avoid ever reaching 0.3 %" (Gmail and Yahoo to senders). */
 const TURNED_AWAY = 0.003;
-/** Below so many sends, a rate says little. */
+/** With fewer sends, a rate says little. */
 const FEWEST_FOR_RATES = 100;
 /**
  * One person among 100 is 1 %, and says nothing about the other 99: Amazon SES judges a
- * "representative volume", and Gmail shows no rate of a few emails at all. So a rate needs people
- * behind it, and the word that email is being turned away needs more of them.
+ * "representative volume", and Gmail shows no rate at all for a few emails. So a rate needs people
+ * behind it, and the claim that email is being rejected needs more of them.
  */
 const FEWEST_COMPLAINTS = 2;
 const FEWEST_COMPLAINTS_TURNED_AWAY = 5;
 const RATES_OVER_DAYS = 7;
 const QUOTA_NEARLY_USED = 0.9;
-/** More domains than somebody reads about. */
+/** More domains than anyone reads about. */
 const MOST_DOMAINS = 1000;
 
 const alert = z
@@ -191,7 +191,7 @@ function aboutRates({ sends, bounced, complained }: Figures): Alert[] {
   return alerts;
 }
 
-/** Gmail and Yahoo publish the two limits, and go by what they themselves see. */
+/** Gmail and Yahoo publish the two limits, and apply them to what they see themselves. */
 async function aboutReceivers(
   { database, clock }: OperationDeps,
   accountId: number,
@@ -210,7 +210,7 @@ async function aboutReceivers(
   });
 }
 
-/** Undefined: there are too few of them, or it is a rate that receivers put up with. */
+/** Undefined: there are too few of them, or receivers tolerate the rate. */
 function aboutComplaints(
   complained: number,
   among: number,

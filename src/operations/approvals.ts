@@ -1,5 +1,5 @@
-// Approvals: what waits for a person, how it reads, and the person's decision, bound to the SHA-256
-// of what they saw.
+// Approvals: the emails that wait for a person, their content, and the person's decision, bound to
+// the SHA-256 of what they saw.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { formatMailbox } from '../addresses.ts';
@@ -185,10 +185,10 @@ export function deciderOf({ keyId }: Caller, { person }: Pick<Via, 'person'>): D
   return { keyId, name: keyId === null ? 'a command' : showUuid('key_', keyId) };
 }
 
-/** Whoever looks at a held email. */
+/** Anyone who looks at a held email. */
 type Reader = Pick<Caller, 'accountId'> & Partial<Pick<Caller, 'keyId' | 'limits'>>;
 
-/** Also what one-time links show (inbound/approval.ts). */
+/** One-time links show it too (inbound/approval.ts). */
 export async function readHeld(
   database: Database,
   reader: Reader,
@@ -251,10 +251,10 @@ function showHeld(message: Message, approval: Approval): z.output<typeof heldEma
   };
 }
 
-/** How many messages back the last one of the template is looked for. */
+/** How many messages back to look for the last one of the template. */
 const LOOKED_BACK = 5000;
 
-/** A key that may see only its own emails is shown nothing of another's. */
+/** A key that may see only its own emails is shown nothing from another's. */
 async function compare(
   database: Database,
   { accountId, keyId, limits }: Reader,

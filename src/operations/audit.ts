@@ -36,14 +36,14 @@ const auditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
-/** What only operators of the service do, also to accounts in which they are nobody. */
+/** What only operators of the service do, including to accounts that they are not members of. */
 export const BY_OPERATORS: ReadonlySet<string> = new Set(
   [...accountsOperations, ...serviceOperations, ...relayOperations]
     .filter(({ scope }) => isOperators(scope))
     .map(({ name }) => name),
 );
 
-/** Who runs the service is known to its operators, not to every account that they change. */
+/** Operators may know who runs the service; the accounts that they change may not. */
 const actorFor = ({ scopes }: Caller, { action, actor }: AuditRow): AuditRow['actor'] =>
   BY_OPERATORS.has(action) && actor.kind === 'person' && !scopes.has('accounts:read')
     ? { kind: 'person', id: null, name: 'operator' }

@@ -167,7 +167,7 @@ export const brandingOperations = [
   }),
 ];
 
-/** Each field may be left out, and null resets it. */
+/** Each field is optional, and null resets it. */
 function nullable<Shape extends Record<string, z.ZodType>>(shape: Shape) {
   return Object.fromEntries(
     Object.entries(shape).map(([name, type]) => [

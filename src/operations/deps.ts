@@ -26,11 +26,11 @@ export interface OperationDeps extends AcceptDeps {
   catalog: Catalog;
   /** The system's templates and the account's own, as the account sees them. */
   templates: Offering;
-  /** Who gets no copy, asked together with whoever asks at the same time. */
+  /** Who gets no copy; combines questions asked at the same time. */
   askSuppressed: AskSuppressed;
   dns: Dns;
   bounceDomain: string;
-  /** Finds out whether reports come back through the return path of a domain. */
+  /** Checks whether reports come back through the return path of a domain. */
   probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
   /** First day's quota of new accounts; undefined: no ramp. */
   rampStart: number | undefined;
@@ -38,23 +38,21 @@ export interface OperationDeps extends AcceptDeps {
   vault: Vault;
   /** Where drafts are compiled and templates rendered. */
   making: Making;
-  /** The text beside HTML, where a door promises one; undefined: it would have taken too long. */
+  /** The text part for HTML, if a door promises one; undefined: it would have taken too long. */
   textOf: (accountId: number, html: string) => Promise<string | undefined>;
   loopWatch: LoopWatch;
   webhooks: EndpointDeps & { agent: Dispatcher };
-  /** From which the service itself writes; undefined: it cannot. */
+  /** The address that the service itself sends from; undefined: it cannot send. */
   systemSender: Mailbox | undefined;
   /** Where tests wait for email. */
   mailbox: MailboxWaiting;
-  /** No relay is known: the sandbox captures everything. */
+  /** There is no relay: the sandbox captures everything. */
   inSandbox: () => boolean;
-  /** RELAY_URL, which is the relay called `default`. */
+  /** RELAY_URL, the relay named `default`. */
   relayUrl: string | undefined;
   relayIsDown: () => boolean;
-  /** Under which address people reach the service. */
+  /** The address at which people reach the service. */
   baseUrl: () => string;
-  /**
-   * A message as it goes or went over the wire; undefined: there is none, or its content is gone.
-   */
+  /** A message as it goes or went over the wire; undefined: none, or its content is gone. */
   sourceOf: (accountId: number, uuid: string) => Promise<Buffer[] | undefined>;
 }

@@ -1,4 +1,4 @@
-// Domains: senders that are proved by DNS records, and sign with keys of their own.
+// Domains: senders verified by DNS records, which sign with their own keys.
 import { z } from 'zod';
 import type { Alignment } from '../accounts/alignment.ts';
 import { findZone, relativeName } from '../accounts/dns-providers.ts';
@@ -111,7 +111,7 @@ const show = ({ records, findings, ...of }: Domain): z.output<typeof senderDomai
     const found = findings?.find(({ purpose }) => purpose === record.purpose);
     if (found === undefined) return { ...record, check: null };
     const state = found.ok ? 'ok' : found.unknown ? 'unknown' : 'missing';
-    // What the domain has of SPF is kept: the record to publish holds both.
+    // The domain's existing SPF record is kept: the record to publish combines both.
     const value = record.purpose === 'spf' ? found.expected : record.value;
     return { ...record, value, check: { state, seen: found.seen, note: found.note } };
   }),

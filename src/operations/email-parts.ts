@@ -1,4 +1,4 @@
-// Parts of an email that several answers show: headers, and files without what is in them.
+// Parts of an email that several answers show: headers, and files without their content.
 import { z } from 'zod';
 
 export const headerList = (value: string) =>

@@ -30,7 +30,7 @@ const WHY: Record<Reason, string> = {
 const stands = (status: RecipientState['status']): string =>
   status === 'queued' ? 'It has not been handed over yet.' : EVENT_KINDS[status].stands;
 
-/** Why nobody gets what was called back. */
+/** Why nobody receives a cancelled email. */
 const CALLED_BACK: Partial<Record<Approval['state'], string>> = {
   declined: 'A person declined it: nobody receives it.',
   expired: 'Nobody approved it in time: nobody receives it.',
@@ -55,7 +55,7 @@ function standing(found: MessageDetails, decided: Approval['state'] | undefined)
 }
 
 export const explain = {
-  /** The status of an email is that of its worst copy: others may have arrived. */
+  /** The status of an email is that of its worst copy: others may have been delivered. */
   message(found: MessageDetails, decided: Approval['state'] | undefined): string {
     const all = found.recipientStates.map(({ status }) => status);
     const different = [...new Set(all)];

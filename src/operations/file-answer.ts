@@ -1,5 +1,5 @@
-// A file as an answer: bytes that each door writes as it needs them. Before: operations that read
-// one. After: http/json-answer.ts, or the bytes themselves for whoever accepts
+// A file as an answer: bytes that each door writes as it needs them. Before it: operations that
+// read one. After it: http/json-answer.ts, or the bytes themselves for a client that accepts
 // application/octet-stream.
 import { z } from 'zod';
 import { Base64Text } from '../bytes/base64-text.ts';
@@ -15,7 +15,7 @@ export const file = z
 
 export type FileAnswer = z.output<typeof file>;
 
-/** JSON makes a text of it; nobody on the way reads it. */
+/** JSON turns it into text; nothing on the way reads it. */
 export const fileAnswer = (
   filename: string,
   contentType: string,

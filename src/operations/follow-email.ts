@@ -1,5 +1,5 @@
-// Following one email: why it is where it is in plain words, and waiting until something happens to
-// it.
+// Following one email: its state and the reason in plain words, and waiting until something happens
+// to it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { findApproval } from '../approvals/approvals.ts';
@@ -78,10 +78,10 @@ function reasonFor(
 
 const rankOf = (status: MessageStatus): number => STATUSES.indexOf(status);
 
-/** One after the other: whoever clicked was delivered to, though nobody may have reported that. */
+/** In order: a recipient who clicked had it delivered, even if nobody reported that. */
 const WAY: readonly string[] = ['queued', 'sent', 'delivered', 'opened', 'clicked'];
 
-/** A bounce outranks a delivery, and is none; a complaint comes from somebody who got it. */
+/** A bounce ranks above a delivery but does not imply one; a complaint implies a delivery. */
 function hasReached(events: readonly { type: string }[], wanted: MessageStatus): boolean {
   if (wanted === 'queued') return true;
   const at = WAY.indexOf(wanted);

@@ -35,7 +35,7 @@ const decisionOutput = z.object({
   at: z.string().nullable().describe('When: ISO 8601, UTC.'),
 });
 
-/** What the message says of its approval: that it waits, or what was decided. */
+/** What the message says about its approval: that it waits, or the decision. */
 export function showApproval(approval: Approval | undefined) {
   if (approval === undefined) return {};
   const { state, reason, sha256, expiresAt, decidedAt, decidedBy } = approval;
@@ -54,17 +54,17 @@ const eventsOutput = (more: z.ZodRawShape) =>
       Object.entries(EVENT_KINDS).map(([type, kind]) => {
         const event = z.object({ type: literal(type), timestamp, ...more, ...kind.fields });
         const name = `${type[0]!.toUpperCase()}${type.slice(1)}Event`;
-        // Only the plain ones have names: two schemas of one name would be one too many.
+        // Only the plain ones get names: two schemas must not share one.
         const id = Object.keys(more).length === 0 ? { id: name } : {};
         return event.meta({ ...id, description: kind.summary });
       }) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
     ),
   );
 
-/** The events of a timeline as the contract has them. */
+/** The events of a timeline as the contract defines them. */
 export const timelineEvents = eventsOutput({});
 
-/** The timeline, and what else a door may say about each event. */
+/** The timeline, and anything else a door says about each event. */
 export const timelineOutput = (more: z.ZodRawShape = {}) =>
   z.strictObject({
     sm_mail_id: z.string().describe('The message id.'),

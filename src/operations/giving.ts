@@ -1,5 +1,5 @@
-// Nobody gives away more than they have: what is asked of whoever makes a key, invites somebody or
-// changes a role.
+// Nobody can give away more rights than they have: checked when a caller creates a key, invites a
+// person or changes a role.
 import type { Caller } from '../accounts/directory.ts';
 import { getKey } from '../accounts/keys.ts';
 import { beyond, type Scope } from '../accounts/scopes.ts';
@@ -11,7 +11,7 @@ export async function requireToHave(
   database: Queryable,
   caller: Caller,
   scopes: readonly Scope[],
-  /** The field that gives them. */
+  /** The field that grants them. */
   at: 'scopes' | 'role',
 ): Promise<void> {
   const tooMuch = beyond(caller.scopes, scopes);
@@ -30,8 +30,8 @@ export async function requireToHave(
 }
 
 /**
- * Else a key for the sandbox, for one network or for a day could make one for everything,
- * everywhere, for ever.
+ * Otherwise a key limited to the sandbox, to one network or to a day could create one without
+ * limits.
  */
 async function requireUnbounded(
   database: Queryable,

@@ -1,11 +1,11 @@
-// Hints: the operation to try next after a refusal, in the words of the door that tells it. A
+// Hints: the operation to try next after a refusal, in the terms of the door that shows it. A
 // problem only names it (`see`): a path for programs, a tool for agents, a page for people.
-// Commands have their own words: cli/hints.ts.
+// Commands have their own wording: cli/hints.ts.
 import type { Problem } from '../errors.ts';
 import { OPERATIONS } from './all.ts';
 import type { Operation } from './operation.ts';
 
-/** The detail, and what to try next where this door has it. */
+/** The detail, plus what to try next if this door offers it. */
 export function worded({ detail, see }: Pick<Problem, 'detail' | 'see'>, door: string): string {
   const operation = see === undefined ? undefined : named.get(see);
   const hint = operation === undefined ? undefined : HINTS[door]?.(operation);
@@ -23,7 +23,7 @@ const HINTS: Record<string, (operation: Operation) => string | undefined> = {
   },
 };
 
-/** By resource, as the navigation calls them. */
+/** By resource, as the navigation names them. */
 export const PAGES: Record<string, string> = {
   messages: 'Messages',
   templates: 'Templates',

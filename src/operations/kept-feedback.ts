@@ -1,5 +1,5 @@
-// Email that came to the feedback listener and is for people: what was written to postmaster@ and
-// abuse@, and reports that made no event. For operators.
+// Email that reached the feedback listener and is for people: what was sent to postmaster@ and
+// abuse@, and reports that led to no event. For operators.
 import { z } from 'zod';
 import { getKept, type KeptEmail, listKept, REASONS_TO_KEEP } from '../feedback/kept.ts';
 import { checkCursor, listOf, page, pageOf } from './lists.ts';

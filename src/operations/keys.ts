@@ -10,7 +10,7 @@ import { operation } from './operation.ts';
 const text = z.string().nullable();
 const scopes = z.array(z.enum(ALL_SCOPES));
 
-/** What each rule is, as it is read; all are optional where a key is made. */
+/** Each rule as an answer shows it; all are optional when a key is created. */
 const rules = {
   allowed_recipients: z
     .array(z.string().max(320))

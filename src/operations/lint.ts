@@ -1,5 +1,5 @@
-// Lint: what receivers and readers would object to in an email, before it is sent. Findings advise;
-// nothing is refused for them.
+// Lint: what receivers and readers would object to in an email, before it is sent. Findings are
+// advice; nothing is refused because of them.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { LINT_RULES, type LintedEmail, type LintFinding } from '../lint/lint.ts';
@@ -78,7 +78,7 @@ export const lintOperations = [
   }),
 ];
 
-/** A Problem where it takes longer than a stranger's text may. */
+/** A Problem if it takes longer than untrusted text may. */
 export async function lintWhole(
   deps: Pick<OperationDeps, 'lint'>,
   accountId: number,
@@ -90,7 +90,7 @@ export async function lintWhole(
   throw new Problem('invalid', detail, { at: 'html' });
 }
 
-/** What is found in an email as it is stored, or would be. */
+/** The findings for an email as it is stored, or would be. */
 export async function findingsIn(
   deps: Pick<OperationDeps, 'database' | 'lint'>,
   accountId: number,
@@ -142,7 +142,7 @@ async function emailOf(deps: OperationDeps, accountId: number, given: Given) {
   return { subject: subject ?? made.subject, html: shown.toString(), text: plain.toString() };
 }
 
-/** What is found in a template that is filled with its sample, or why that cannot be said: none. */
+/** The findings for a template filled with its sample; none if it cannot be rendered. */
 export async function lintTemplate(
   deps: OperationDeps,
   accountId: number,
@@ -162,7 +162,7 @@ export async function lintTemplate(
       ...{ ...email, broadcast, unsubscribe: unsubscribe && deps.linksWork() },
     });
   } catch (error) {
-    // It is saved. That its sample does not fill it is told where it is rendered.
+    // It is already saved. Rendering reports that its sample does not fill it.
     if (error instanceof Problem) return [];
     throw error;
   }

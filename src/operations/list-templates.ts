@@ -78,7 +78,7 @@ interface Named {
   description: string;
 }
 
-/** By how many of the words each has; what is in its name counts more. */
+/** Ranked by how many of the words each contains; words in its name count more. */
 function bestFitting<Template extends Named>(query: string, all: readonly Template[]): Template[] {
   const words = query
     .toLowerCase()
@@ -103,5 +103,5 @@ function fitOf(words: readonly string[], { slug, name, category, description }: 
   return words.reduce((fit, word) => fit + fitOfWord(word), 0);
 }
 
-/** Enough of a word to find its other forms: confirm, confirmed, confirmation. */
+/** Enough of a word to match its other forms: confirm, confirmed, confirmation. */
 const stem = (word: string): string => (word.length > 6 ? word.slice(0, -3) : word);

@@ -1,4 +1,4 @@
-// Lists: every list is read page by page in the same way, `limit` and `cursor` in, `{data,
+// Lists: every list is read page by page in the same way: `limit` and `cursor` in, `{data,
 // has_more, next}` out.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -20,17 +20,17 @@ export const page = {
     .describe('Where to continue: `next` of the previous answer.'),
 };
 
-/** Of lists that are short by nature and read as a whole: all of it, unless a limit is given. */
+/** For lists that are short by nature: the whole list, unless a limit is given. */
 export const pageOfFew = {
   limit: page.limit.unwrap().optional().describe('How many to return: 1 to 100. Without it: all.'),
   cursor: page.cursor,
 };
 
-/** Agents get such a list as a whole. */
+/** Agents get these lists whole. */
 export const WHOLE_FOR_AGENTS = ['limit', 'cursor'];
 
 /**
- * For lists that continue after an id: any other text would show the first page again and again.
+ * For lists that continue after an id: any other text would return the first page again and again.
  */
 export function checkCursor(prefix: IdPrefix, cursor: string | undefined): void {
   if (cursor === undefined || readUuid(prefix, cursor) !== undefined) return;
@@ -43,8 +43,8 @@ export const wrongCursor = (): Problem =>
   });
 
 /**
- * Where a list continues after somebody's words, such as an address: nobody reads them there, least
- * of all an agent, to whom they would not be marked as others'.
+ * For a list that continues after text from others, such as an address: encoded so that nobody
+ * reads it there, least of all an agent, which would not see it marked as someone else's.
  */
 export const hidePlace = (place: string): string => Buffer.from(place).toString('base64url');
 
@@ -55,10 +55,10 @@ export function readPlace(cursor: string | undefined): string | undefined {
   return place;
 }
 
-/** Kept apart from the schemas' own descriptions, which are shown to everybody. */
+/** Kept apart from the schemas' own descriptions, which everyone sees. */
 const lists = z.registry<{ items: string }>();
 
-/** The output of a list; `items` is what agents see the list called, such as `suppressions`. */
+/** The output of a list; `items` is the list's name for agents, such as `suppressions`. */
 export const listOf = <Item extends z.ZodType>(items: string, item: Item) =>
   z
     .object({
@@ -71,7 +71,7 @@ export const listOf = <Item extends z.ZodType>(items: string, item: Item) =>
     })
     .register(lists, { items });
 
-/** The name that agents see, where the schema is a list's. */
+/** The name that agents see, if the schema is a list's. */
 export const itemsOf = (output: z.ZodType): string | undefined => lists.get(output)?.items;
 
 export interface Listed<Item> {
@@ -86,7 +86,7 @@ export const listed = <Item>(data: Item[], next: string | null): Listed<Item> =>
   next,
 });
 
-/** For features that answer up to `limit` rows after a cursor: a full page may have a next one. */
+/** For features that return up to `limit` rows after a cursor: a full page may have a next one. */
 export const pageOf = <Row, Item>(
   rows: readonly Row[],
   limit: number,
@@ -96,8 +96,8 @@ export const pageOf = <Row, Item>(
   listed(rows.map(show), rows.length < limit ? null : cursorOf(rows[rows.length - 1]!));
 
 /**
- * For what was read as a whole. The cursor names the last item of its page and the place after it:
- * if that item is gone by then, the next one has moved up by one.
+ * For a list that was read as a whole. The cursor holds the last item of its page and the place
+ * after it: if that item is gone by then, the next one has moved up by one.
  */
 export function pageOutOf<Item>(
   all: readonly Item[],

@@ -1,5 +1,5 @@
-// What a message holds: bodies, headers, files, its source; and sending it once more. Kept for a
-// limited time.
+// The content of a message: bodies, headers, files, its source; and sending it once more. Kept for
+// a limited time.
 import { z } from 'zod';
 import { sandboxed } from '../accounts/agent-limits.ts';
 import type { Caller } from '../accounts/directory.ts';
@@ -138,7 +138,7 @@ export const contentOperations = [
       requireScope(caller, 'messages:read');
       const { database } = deps;
       const message = await requireOpen(database, caller.accountId, sm_mail_id, via);
-      // A copy would be an email of the account, which all its people may read.
+      // A copy would be an ordinary email of the account, which all its members may read.
       if (message.door === 'system') throw sealed();
       const content = await contentOf(database, caller.accountId, message);
       const { request, ...as } = await requestAgain(database, message, content);
@@ -154,7 +154,7 @@ export const contentOperations = [
   }),
 ];
 
-/** What was written for a test reaches nobody, whoever sends it again. */
+/** An email written for a test reaches nobody, whoever sends it again. */
 const inSandbox = (caller: Caller): Caller => ({ ...caller, limits: sandboxed(caller.limits) });
 
 async function contentOf(

@@ -1,11 +1,11 @@
-// Finding the message that an operation is about, and whether its caller may read what it says.
+// Finds the message that an operation is about, and checks whether its caller may read the content.
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
 import { findOwnMessage, type Message } from '../messages/message.ts';
 import type { Database } from '../store/pool.ts';
 import type { Via } from './operation.ts';
 
-/** The uuid behind the id, or the Problem that there is none. */
+/** The uuid behind the id, or a Problem that there is none. */
 export function messageUuid(id: string): string {
   const uuid = readUuid('msg_', id);
   if (uuid === undefined) throw noMessage(id);
@@ -50,7 +50,7 @@ export async function requireOpen(
 /**
  * Emails of the service itself carry links that act for their reader: join, verify, choose a
  * password. They are in the lists of the account that sent them, but its people and programs must
- * not read them: only operators, who could do as much.
+ * not read them: only operators may, who could do as much anyway.
  */
 export const isSealed = (door: string, { person, door: through }: Pick<Via, 'person' | 'door'>) =>
   door === 'system' && through !== 'cli' && person?.operator !== true;

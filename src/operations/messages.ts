@@ -1,4 +1,4 @@
-// Messages: what was sent, found by whom it went to, what it was about and what happened to it.
+// Messages: what was sent, found by recipient, subject and what happened to it.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { type MessageDetails, readMessageDetails } from '../delivery/message-details.ts';
@@ -217,7 +217,7 @@ export const listMessages = operation({
 
 type Wish = z.output<typeof searchInput> & { statuses?: MessageStatus[] | undefined };
 
-/** Also for agents, who may name several statuses (mcp/search-tool.ts). */
+/** Also for agents, which may name several statuses (mcp/search-tool.ts). */
 export async function findMessages(
   database: Database,
   caller: Caller,

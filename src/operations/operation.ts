@@ -1,6 +1,6 @@
 // An operation: one thing callers can do, defined once. REST routes, OpenAPI, MCP tools, the typed
-// client, the dashboard's calls and the tables in docs/api.md come out of these definitions (all.ts
-// lists them); perform.ts runs them for every door.
+// client, the dashboard's calls and the tables in docs/api.md are generated from these definitions
+// (all.ts lists them); perform.ts runs them for every door.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { isOperators, type Scope } from '../accounts/scopes.ts';
@@ -10,12 +10,11 @@ import type { Door } from '../messages/door.ts';
 import type { OperationDeps } from './deps.ts';
 
 /**
- * What running it does to the world:
+ * What running it affects:
  * - `reads` changes nothing.
  * - `changes` is one transaction, and its audit row is part of it.
- * - `talks` also speaks with others (DNS, a receiver of webhooks, people by email): no transaction
- *   stays open over that,
- *   so the audit row follows at its end.
+ * - `talks` also contacts others (DNS, a webhook endpoint, people by email): no transaction stays
+ *   open meanwhile, so the audit row follows at its end.
  * - `sends` queues email; the message is its own record.
  */
 export type Effect = 'reads' | 'changes' | 'talks' | 'sends';
@@ -28,30 +27,27 @@ export interface Operation<
   name: string;
   /** A few words, for lists of operations. */
   title: string;
-  /** One sentence or two: what it does and answers. */
+  /** One or two sentences: what it does and returns. */
   summary: string;
   effect: Effect;
-  /** What the caller must be allowed; null: any key of a paying account. */
+  /** The scope the caller needs; null: any key of a paying account. */
   scope: Scope | null;
   /**
-   * It shows or changes emails whoever sent them, or has them told to somebody: not for keys with
-   * the rule `own_messages`. What names one message by `sm_mail_id` is asked by perform.ts whose it
-   * is, and needs no word.
+   * It shows or changes emails no matter who sent them, or reports them to someone: not for keys
+   * with the rule `own_messages`. Operations that name one message by `sm_mail_id` do not need
+   * this: perform.ts checks whose it is.
    */
   ofAllEmails?: true;
   input: Input;
   output: Output;
   rest: RestShape;
-  /** Where the typed client has it, such as `suppressions.list`. */
+  /** Its place in the typed client, such as `suppressions.list`. */
   client: string;
-  /** How agents see it; absent: they do not. */
+  /** How agents see it; absent: they do not see it. */
   tool?: ToolShape;
-  /**
-   * What may take long and needs nothing of the database: done before the transaction of `changes`
-   * is opened.
-   */
+  /** Slow work that does not need the database: done before the transaction of `changes` begins. */
   before?(deps: OperationDeps, caller: Caller, input: z.output<Input>): Promise<void>;
-  /** What it changes, where another path leads there as well; else its path says it. */
+  /** What it changes, if another path leads to the same thing; otherwise its path says it. */
   thing?(caller: Caller, input: z.output<Input>): string;
   run(
     deps: OperationDeps,
@@ -59,68 +55,68 @@ export interface Operation<
     input: z.output<Input>,
     via: Via,
   ): Promise<z.output<Output>>;
-  /** What the answer also says and may take long: done after the transaction of `changes`. */
+  /** Slow additions to the answer: made after the transaction of `changes`. */
   after?(deps: OperationDeps, caller: Caller, output: z.output<Output>): Promise<z.output<Output>>;
 }
 
 export interface RestShape {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * In OpenAPI's notation; each `{name}` is a field of the input. Other fields come by query (GET,
-   * DELETE) or body.
+   * In OpenAPI's notation; each `{name}` is a field of the input. Other fields come in the query
+   * (GET, DELETE) or the body.
    */
   path: string;
   /** Default 200. */
   status?: number;
   /**
-   * Of a thing that is stored in versions: the output's `version` is the ETag, and If-Match this
-   * field of the input. A base that is not the newest any more is a Problem `stale`, which tells
-   * what the other changed. Other things need no word: see preconditions.ts.
+   * For things stored in versions: the output's `version` is the ETag, and If-Match is this field
+   * of the input. A base that is no longer the newest is a Problem `stale`, which says what the
+   * other change was. Other things do not need this: see preconditions.ts.
    */
   ifMatch?: string;
-  /** A body that is a list is this field of the input. */
+  /** If the body is a list, it becomes this field of the input. */
   list?: string;
   /** Fields of the input that may come as a header, by its name. */
   headers?: Record<string, string>;
   /**
-   * Which fields of the body belong together, by name, in the words of JSON Schema. Not part of
-   * `input`, because programs of agents refuse tools that have it at the top.
+   * Which fields of the body belong together, by name, in JSON Schema. Not part of `input`, because
+   * agents' programs refuse tools that have it at the top level.
    */
   oneOf?: Record<string, Record<string, unknown>>;
   /**
-   * The output is `{filename, content_type, content_base64}`: who accepts application/octet-stream
-   * gets its bytes.
+   * The output is `{filename, content_type, content_base64}`: a client that accepts
+   * application/octet-stream gets the bytes.
    */
   file?: true;
 }
 
 export interface ToolShape {
-  /** The summary in fewer words: agents read it with every conversation. */
+  /** A shorter summary: agents read it in every conversation. */
   brief?: string;
-  /** Fields that agents have no use for: taken, and not shown. */
+  /** Fields that agents have no use for: accepted, but not shown. */
   without?: readonly string[];
-  /** It may overwrite or remove what was there. Default: true for everything that does not read. */
+  /** It may overwrite or delete existing data. Default: true for everything that does not read. */
   destructive?: boolean;
-  /** The same call again changes nothing more. Default: true, but for POST. */
+  /** Repeating the call changes nothing more. Default: true, except for POST. */
   idempotent?: boolean;
 }
 
-/** How a call came in, and what it leaves behind for its door. */
+/** How a call came in, and what it returns to its door. */
 export interface Via {
   door: Door;
   requestId: string;
   /** The person behind a session; null: a key, or a command on the machine. */
   person: Person | null;
   idempotencyKey?: string | undefined;
-  /** Refuses a change of what the caller has not read: see preconditions.ts. */
+  /** Refuses to change what the caller has not read: see preconditions.ts. */
   precondition?: ((deps: OperationDeps, via: Via) => Promise<void>) | undefined;
-  /** Told by `changes` and `talks`: what is to be in the audit. */
+  /** Called by `changes` and `talks`: what the audit should contain. */
   note: (change: Change) => void;
-  /** Told what to stop when the caller does not wait for the answer any more. */
+  /** Takes what to stop when the caller no longer waits for the answer. */
   onGone?: ((stop: () => void) => void) | undefined;
-  /** Set by sends: how the daily quota stands. */
+  /** Set by sends: the state of the daily quota. */
   limit?: LimitState | null;
-  /** Set by sends: what is wrong with what was taken. */
+  /** Set by sends: what is wrong with what was accepted. */
   warnings?: readonly string[];
 }
 
@@ -131,10 +127,7 @@ export interface Person {
   operator: boolean;
 }
 
-/**
- * For the types: what goes in and comes out is checked against the schemas right where it is
- * written.
- */
+/** For the types: input and output are checked against the schemas where they are written. */
 export const operation = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Operation<Input, Output>,
 ): Operation<Input, Output> => definition;

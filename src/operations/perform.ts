@@ -1,5 +1,5 @@
-// Performing an operation: rights, input, the work, the audit. Every door goes through here; what
-// differs between doors is only how a call comes in and how its answer is written.
+// Performing an operation: rights, input, the work, the audit. Every door goes through here; doors
+// differ only in how a call comes in and how its answer is written.
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
@@ -15,7 +15,7 @@ import { readInput } from './read-input.ts';
 
 export type NewVia = Omit<Via, 'note'>;
 
-/** Answers what the operation's output says, or throws a Problem. */
+/** Returns the operation's output, or throws a Problem. */
 export async function perform<Input extends z.ZodObject, Output extends z.ZodObject>(
   deps: OperationDeps,
   operation: Operation<Input, Output>,
@@ -59,8 +59,8 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
 }
 
 /**
- * Changes of one thing happen one after the other, whichever door they came by: between what
- * If-Match was compared with and the change nobody else gets in.
+ * Changes to one thing happen one after the other, whichever door they came through: nobody else
+ * gets in between the If-Match check and the change.
  */
 async function lockThing(
   client: Queryable,
@@ -84,7 +84,7 @@ function pathOf(
 
 const THING_LOCK = 7263011;
 
-/** A key that may see only its own emails finds no other by its id, whatever it asks of it. */
+/** A key that may see only its own emails finds no other by its id, whatever the operation. */
 async function requireOwn(
   { database }: OperationDeps,
   { ofAllEmails }: Pick<Operation, 'ofAllEmails'>,
@@ -104,8 +104,8 @@ async function requireOwn(
 }
 
 /**
- * Who has a key was asked at the door whether the account pays and is not suspended; people and
- * commands are asked here.
+ * For a key, the door has checked that the account pays and is not suspended; for people and
+ * commands it is checked here.
  */
 async function activeMember({ directory }: OperationDeps, caller: Caller): Promise<Caller> {
   const { paused } = await directory.member(caller.accountId);
@@ -116,7 +116,7 @@ export const changes = ({ effect }: Pick<Operation, 'effect'>): boolean =>
   effect === 'changes' || effect === 'talks';
 
 /**
- * This very process knows at once what it changed, such as a revoked key; others find out within a
+ * This process sees its own changes at once, such as a revoked key; others see them within a
  * second.
  */
 function forgetChanged(
@@ -137,7 +137,7 @@ const audit = (
   noted: readonly Change[],
 ): Promise<void> =>
   writeAudit(client, deps.clock, {
-    // What operators do is done to the service as a whole, whatever account they are signed in to.
+    // Operators act on the service as a whole, whatever account they are signed in to.
     accountId: isOperators(operation.scope) ? 0 : caller.accountId,
     actor: actorOf(caller, call),
     door: call.door,
@@ -146,7 +146,7 @@ const audit = (
     changes: noted.filter(isChange),
   });
 
-/** Whoever saves what is stored already has changed nothing. */
+/** Saving what is already stored changes nothing. */
 const isChange = ({ before, after }: Change): boolean =>
   !before || !after || !isDeepStrictEqual(before, after);
 

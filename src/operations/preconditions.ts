@@ -1,8 +1,8 @@
-// If-Match: a change is made only to what its caller has read. What can be edited of a thing are
-// the fields that its GET shows and its PATCH or PUT takes. Its ETag has a mark for each of them, so
-// that a refusal can name those that somebody else has changed. Templates and the branding have
-// versions of their own instead (`rest.ifMatch`). Before: rest/serve-operations.ts reads the header.
-// After: perform.ts asks right before the change, under the thing's lock.
+// If-Match: a change applies only to what its caller has read. The editable fields of a thing are
+// those that its GET shows and its PATCH or PUT accepts. Its ETag has a mark for each of them, so
+// that a refusal can name those that someone else has changed. Templates and the branding have
+// their own versions instead (`rest.ifMatch`). Before it: rest/serve-operations.ts reads the
+// header. After it: perform.ts checks right before the change, under the thing's lock.
 import { createHash } from 'node:crypto';
 import type { Caller } from '../accounts/directory.ts';
 import { type Fault, Problem } from '../errors.ts';
@@ -12,7 +12,7 @@ import type { Operation, Via } from './operation.ts';
 
 interface Thing {
   read: Operation;
-  /** What two people may both want to edit. */
+  /** The fields that two people may both want to edit. */
   fields: readonly string[];
 }
 
@@ -25,14 +25,14 @@ const isAt =
   ({ rest }: Operation): boolean =>
     rest.path === path;
 
-/** By the path that reads, edits and removes them. */
+/** By the path that reads, edits and deletes them. */
 const THINGS: ReadonlyMap<string, Thing> = new Map(
   OPERATIONS.filter(({ rest }) => rest.method === 'GET').flatMap((read): [string, Thing][] => {
     const { path } = read.rest;
     const edits = OPERATIONS.filter(isAt(path)).filter(({ rest }) => EDITS.includes(rest.method));
     if (edits.some(({ rest }) => rest.ifMatch !== undefined)) return [];
     const taken = new Set(edits.flatMap(({ input }) => Object.keys(input.shape)));
-    // What the GET takes too says which thing is meant.
+    // A field that the GET takes too identifies the thing.
     const fields = Object.keys(read.output.shape).filter(
       (name) => taken.has(name) && !(name in read.input.shape),
     );
@@ -40,7 +40,7 @@ const THINGS: ReadonlyMap<string, Thing> = new Map(
   }),
 );
 
-/** Whether an If-Match is honoured: elsewhere it is refused, since a caller would rely on it. */
+/** Whether If-Match is honoured: elsewhere it is refused, since a caller would rely on it. */
 export const takesIfMatch = ({ rest }: Operation): boolean =>
   rest.ifMatch !== undefined ||
   (THINGS.has(rest.path) && (EDITS.includes(rest.method) || rest.method === 'DELETE'));
@@ -61,7 +61,7 @@ export const givesETag = ({ rest, output }: Operation): boolean =>
 const hasAll = (thing: Thing | undefined, shape: object): boolean =>
   thing?.fields.every((name) => name in shape) ?? false;
 
-/** In quotes, as the header has it; undefined: there is none. */
+/** In quotes, as in the header; undefined: there is none. */
 export function etagOf(operation: Operation, answer: Values): string | undefined {
   if (!givesETag(operation)) return undefined;
   const thing = THINGS.get(operation.rest.path);
@@ -69,7 +69,7 @@ export function etagOf(operation: Operation, answer: Values): string | undefined
   return typeof answer.version === 'number' ? `"${answer.version}"` : undefined;
 }
 
-/** 36 bits for a field: two values of it have the same mark once in 69 billion times. */
+/** 36 bits per field: two values have the same mark once in 69 billion times. */
 const MARK_LENGTH = 6;
 
 const marksOf = ({ fields }: Thing, values: Values): string =>
@@ -81,7 +81,7 @@ const markOf = (value: unknown): string =>
     .digest('base64url')
     .slice(0, MARK_LENGTH);
 
-/** What perform.ts asks before a change; undefined: If-Match says nothing about it. */
+/** What perform.ts checks before a change; undefined: If-Match does not apply. */
 export function precondition(
   { rest }: Operation,
   ifMatch: string | undefined,

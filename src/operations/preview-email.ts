@@ -1,5 +1,5 @@
-// preview-email: everything a send does except queueing it. What it would say, who would get no
-// copy, whether a person would have to approve it, and what is left of the quota.
+// preview-email: everything a send does except queueing it: the content, who would get no copy,
+// whether a person would have to approve it, and what is left of the quota.
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { readQuota } from '../accounts/usage.ts';

@@ -1,13 +1,13 @@
-// Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence
-// that says what to do.
+// Reading a caller's input: absent, null and "" mean the same; what does not fit is named in a
+// sentence that says what to do.
 import type { z } from 'zod';
 import { type Fault, Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 
 const MOST_FAULTS_SHOWN = 5;
 /**
- * Of fields, of what a list or an object in one of them holds, and of the fields of objects in a
- * list.
+ * Limits the number of fields, of entries in a field's list or object, and of fields of objects in
+ * a list.
  */
 const MOST_ENTRIES = 2000;
 const LONGEST_QUOTE = 100;
@@ -42,8 +42,9 @@ export function notFitting(schema: z.ZodType, { issues }: z.ZodError): Problem {
 }
 
 /**
- * Before the schema looks at each of them: 95,000 unknown fields took it and their description 2 s.
- * What variables hold further down is counted by http/json-bytes.ts alone: no schema looks there.
+ * Checked before the schema looks at each of them: 95,000 unknown fields took it and their
+ * description 2 s. What variables hold further down is counted only by http/json-bytes.ts: no
+ * schema looks there.
  */
 export function requireModest(raw: unknown): void {
   if (typeof raw !== 'object' || raw === null) return;
@@ -73,7 +74,8 @@ const countOf = (issue: z.core.$ZodIssue): number =>
 function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(raw);
   if (!names.some((name) => isBlank(raw[name]))) return raw;
-  // fromEntries defines, it does not assign: a field named __proto__ stays just an unknown field.
+  // fromEntries defines, it does not assign: a field named __proto__ stays an ordinary unknown
+  // field.
   return Object.fromEntries(
     names.filter((name) => !isBlank(raw[name])).map((name) => [name, raw[name]]),
   );
@@ -81,12 +83,12 @@ function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
 
 const isBlank = (value: unknown): boolean => value === null || value === '';
 
-/** Also of what may have several forms, which says so itself. */
+/** Also for unions, whose schemas say so themselves. */
 const isMissing = (issue: z.core.$ZodIssue | undefined): boolean =>
   (issue?.code === 'invalid_type' && issue.message.endsWith('received undefined')) ||
   issue?.message === 'is missing';
 
-/** Each fault as a part of a sentence that names the field. */
+/** Each fault as part of a sentence that names the field. */
 function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
   const path = showPath(issue.path);
   switch (issue.code) {
@@ -111,7 +113,7 @@ function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
   }
 }
 
-/** What a schema says of its own stays; what the library says is for whoever wrote the schema. */
+/** Our schemas' own messages stay; the library's are written for developers of schemas. */
 function inOurWords(issue: z.core.$ZodIssue): string {
   if (!/^(Invalid|Too) /.test(issue.message)) return `: ${issue.message}`;
   switch (issue.code) {
@@ -161,10 +163,7 @@ const article = (expected: string): string => {
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
 };
 
-/**
- * The fields that were possible where the unknown one stood: at the top, or inside a list of
- * objects.
- */
+/** The fields allowed where the unknown one was: at the top, or inside a list of objects. */
 function shapeAt(schema: z.ZodType, path: PropertyKey[]): Record<string, unknown> {
   let at: unknown = schema;
   for (const part of path) {

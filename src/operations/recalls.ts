@@ -1,4 +1,4 @@
-// Recalls: an email that is still queued is cancelled, or goes out at another time.
+// Recalls: cancels an email that is still queued, or changes when it is sent.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { cancelMessage, type Locked, lockMessage, rescheduleMessage } from '../delivery/recall.ts';
@@ -96,7 +96,7 @@ export const rescheduleEmail = operation({
 export const recallOperations = [rescheduleEmail, cancelEmail];
 
 /**
- * A key with limits is for a program that is not trusted with more than its own emails. Those of the
+ * A key with limits is for a program that is trusted with its own emails only. Emails of the
  * service itself, such as the notice of a sign-in, are not the account's to stop.
  */
 async function lockOwn(

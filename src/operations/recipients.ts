@@ -1,4 +1,4 @@
-// Recipients: what the account knows of one person, given out and erased. For requests that people
+// Recipients: exports or erases what the account knows about one person, for requests that people
 // make by law (GDPR articles 15, 17 and 20).
 import { z } from 'zod';
 import { parseAddress } from '../addresses.ts';

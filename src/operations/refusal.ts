@@ -1,6 +1,5 @@
-// A refusal: what a caller is told when it does not get what it asked for. The one place where
-// status, headers, body, log line and metric of a refusal are made; doors only write it in their
-// protocol.
+// A refusal: what a caller gets when a call fails. The only place that creates the status, headers,
+// body, log line and metric of a refusal; doors only write it in their protocol.
 
 import type { Fault, LimitState, PartError, Problem, ProblemCode } from '../errors.ts';
 import { problemOf } from '../process/connection-fault.ts';
@@ -27,16 +26,16 @@ export interface Refusal {
   status: number;
   headers: Record<string, string>;
   body: RefusalBody;
-  /** Undefined: the fault is ours, and only the log knows it. */
+  /** Undefined: the fault is ours, and only the log has it. */
   problem: Problem | undefined;
 }
 
 export interface RefusalBody {
-  /** What is wrong and what to do about it, for people. */
+  /** What is wrong and what to do about it, for people to read. */
   detail: string;
   code: ProblemCode | 'internal';
   faults?: readonly Fault[];
-  /** Of a batch, in the form of its answer. */
+  /** For a batch, in the form of its answer. */
   data?: [];
   errors?: readonly PartError[];
 }
@@ -54,9 +53,7 @@ export interface About {
   operation?: string | undefined;
 }
 
-/**
- * Logs and counts it, and tells what to answer. `known` says what an error of a framework means.
- */
+/** Logs and counts it, and returns the answer. `known` says what an error of a framework means. */
 export function refuse(
   { log, metrics }: RefusalDeps,
   about: About,
@@ -74,7 +71,7 @@ export function refuse(
   return refusalOf(problem, about.door);
 }
 
-/** Nobody's account pays for it, so it is said now and then: strangers could fill the log. */
+/** It belongs to no account, so it is logged only now and then: strangers could fill the log. */
 function strangersRefused(log: Log, door: string): ReturnType<typeof recurringFault> {
   const doors = ofStrangers.get(log) ?? new Map<string, ReturnType<typeof recurringFault>>();
   ofStrangers.set(log, doors);
@@ -90,7 +87,7 @@ export const OUR_FAULT: RefusalBody = {
   code: 'internal',
 };
 
-/** Without a log line, for what nobody has to hear of. */
+/** Without a log line, for refusals that nobody needs to know of. */
 export function refusalOf(problem: Problem, door: string): Refusal {
   const { code, faults, limit, errors } = problem;
   const detail = worded(problem, door);
@@ -115,7 +112,7 @@ export const waitSeconds = ({ retryAfterSeconds }: Problem): number | undefined 
 
 const LONGEST_WARNING = 2000;
 
-/** What is wrong with what was taken, in one line of ASCII: `rule: what | rule: what`. */
+/** What is wrong with what was accepted, in one line of ASCII: `rule: what | rule: what`. */
 export const warningHeader = (warnings: readonly string[]): Record<string, string> => ({
   'x-sm-warning': warnings
     .join(' | ')

@@ -1,5 +1,5 @@
-// Relays: the ways out of this service, for operators. Each is tested before it is saved, and a
-// change takes effect in every process within a second or two.
+// Relays: the servers that emails are handed over to, for operators. Each is tested before it is
+// saved, and a change takes effect in every process within a second or two.
 import { z } from 'zod';
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
@@ -288,7 +288,7 @@ async function test(deps: OperationDeps, address: string): Promise<z.output<type
   return { ok: true, detail, dsn, tls };
 }
 
-/** Nobody saves a relay that does not work without knowing it. */
+/** Nobody saves a relay that does not work without knowing that it does not. */
 async function requireWorking(
   deps: OperationDeps,
   { url, untested }: { url?: string | undefined; untested?: boolean | undefined },
@@ -366,7 +366,7 @@ function changeOf(wish: z.output<z.ZodObject<typeof change>>): Partial<RelaySett
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Domains as envelopes have them. */
+/** Domains as they are in envelopes. */
 function comparable({ from_domain, recipient_domain, ...rest }: RelayRule): RelayRule {
   const asKey = (text: string): string => addressKey(text.replace(/^@/, ''));
   return {

@@ -1,4 +1,4 @@
-// Retention: how long the account keeps what it sent, where that is less than the service does.
+// Retention: how long the account keeps what it sent, if that is shorter than the service's own.
 import { z } from 'zod';
 import { readRetention, setRetention } from '../messages/retention.ts';
 import { operation } from './operation.ts';

@@ -1,5 +1,5 @@
-// The sandbox: the mailbox for tests, with what was captured of the account's email instead of being
-// delivered, and the addresses that play a part.
+// The sandbox: the mailbox for tests, with the account's email that was captured instead of
+// delivered, and the addresses that simulate outcomes.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { inLongTurns } from '../process/in-turns.ts';
@@ -67,7 +67,7 @@ const capturedContent = capturedEmail
   })
   .meta({ id: 'CapturedContent' });
 
-/** What the service itself wrote is for its reader only: it is in the list, with no way in. */
+/** The service's own emails are for their reader only: they are listed, but cannot be opened. */
 function showTo(via: Via) {
   return ({ capturedAt, messageId, door, ...email }: OwnCapturedEmail) => {
     const isHidden = door === null || isSealed(door, via);

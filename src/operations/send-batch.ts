@@ -1,4 +1,4 @@
-// send-batch: queue up to 100 emails in one call and one transaction: different ones, or one email
+// send-batch: queues up to 100 emails in one call and one transaction: different ones, or one email
 // for many recipients.
 import type { Caller } from '../accounts/directory.ts';
 import { type Fault, orProblem, Problem } from '../errors.ts';
@@ -63,11 +63,11 @@ export async function runBatch(
   return answerBatch(accepted, listed, strict);
 }
 
-/** A door that has words of its own for emails hands over what it could not read as a Problem. */
+/** A door with its own format for emails passes one that it could not read as a Problem. */
 const readEmail = (raw: unknown): BatchEmail | Problem =>
   raw instanceof Problem ? raw : orProblem(() => readInput(batchEmail, raw));
 
-/** Refused where nothing was queued, or (strict) not all of it. */
+/** Refused if nothing was queued, or (strict) not everything. */
 function answerBatch(
   { answers }: AcceptedBatch,
   listed: ListedEmails,
@@ -85,8 +85,8 @@ const errorOf = (index: number, { detail, code, faults }: Problem): BatchError =
 });
 
 /**
- * The status is that of the first fault that waiting does not heal: the same batch again would be
- * refused again. Where waiting heals all, it is as long as the last of them takes.
+ * The status is that of the first fault that waiting does not fix: the same batch would be refused
+ * again. If waiting fixes all of them, the wait is the longest.
  */
 function refusedBatch(
   problems: { index: number; it: Problem }[],
@@ -112,6 +112,6 @@ function refusedBatch(
   );
 }
 
-/** A key of the whole batch is a header, not a field of one email. */
+/** An idempotency key for the whole batch is a header, not a field of one email. */
 const pathIn = (email: string, { path }: Fault): string =>
   path === KEY_HEADER ? path : `${email}.${path}`;

@@ -1,4 +1,4 @@
-// send-email: queue one email. REST answers it off the hot path's own door (rest/send-door.ts), by
+// send-email: queues one email. REST answers it through its own fast door (rest/send-door.ts), by
 // this definition.
 import { acceptSend } from '../sending/accept.ts';
 import { EITHER_BODY, sendAnswer, sendRequest } from '../sending/request.ts';

@@ -1,4 +1,4 @@
-// What domains.ts and addresses.ts share: senders are both, and operators can vouch for either.
+// What domains.ts and addresses.ts share: both are senders, and operators can vouch for either.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { listIdentities, normaliseIdentity } from '../accounts/identities.ts';
@@ -29,7 +29,7 @@ export function mayVouch({ scopes }: Caller, wanted: boolean | undefined): boole
   });
 }
 
-/** For the audit: what was there before it was added; null: nothing. */
+/** For the audit: what existed before it was added; null: nothing. */
 export async function addedBefore(
   database: Queryable,
   accountId: number,

@@ -1,5 +1,5 @@
 // The service itself, for operators: which processes run, and emails that were set aside and wait
-// for a person.
+// for an operator.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';

@@ -1,5 +1,5 @@
-// Suppressions: addresses that the account must not write to any more, through any stream or, where
-// they unsubscribed, through one.
+// Suppressions: addresses that the account must no longer send to, through any stream or, if they
+// unsubscribed, through one.
 import { z } from 'zod';
 import { ORIGINS, type Origin } from '../events/origins.ts';
 import type { Door } from '../messages/door.ts';
@@ -59,7 +59,7 @@ const ORIGIN_OF: Record<Door, Origin> = {
   system: 'command',
 };
 
-/** A Problem where the account has no such stream, archived ones among them. */
+/** A Problem if the account has no such stream; archived ones count. */
 const requireOwn = async (database: Queryable, accountId: number, name: string | undefined) =>
   name === undefined ? undefined : await findStream(database, accountId, name);
 

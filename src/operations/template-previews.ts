@@ -1,4 +1,4 @@
-// Templates before anybody gets them: rendered for the eye, and sent to one address as a test.
+// Templates before anyone gets them: rendered to look at, and sent to one address as a test.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
@@ -139,7 +139,7 @@ export const previewOperations = [
     rest: { method: 'POST', path: '/v1/templates/{slug}/test-send', status: 202 },
     client: 'templates.testSend',
     async run(deps, caller, { to, from_email, ...request }, via) {
-      // Drafts are not for every key that sends.
+      // Not every key that sends may see drafts.
       requireScope(caller, 'templates:read');
       const { accountId } = caller;
       const { subject, html, text, files } = await renderDraft(deps, accountId, request);

@@ -1,5 +1,5 @@
-// Rehearsals: a version of a template, or a draft, tried on the last emails that were really sent
-// from it, before it is published. Nothing is sent.
+// Rehearsals: before publishing, a version of a template, or a draft, is tried on the last emails
+// that were really sent from it. Nothing is sent.
 import { z } from 'zod';
 import type { Fault } from '../errors.ts';
 import type { Message } from '../messages/message.ts';
@@ -67,7 +67,7 @@ export const rehearseTemplate = operation({
     idempotent: true,
   },
   async run(deps, caller, { slug, version, draft, limit }, via) {
-    // Subjects are made of what was sent.
+    // Subjects contain what was sent.
     requireScope(caller, 'messages:read');
     const { accountId } = caller;
     await readTemplateSource(
@@ -93,7 +93,7 @@ export const rehearseTemplate = operation({
 interface Kept {
   message: Message;
   variables: Record<string, unknown>;
-  /** What it was written in. */
+  /** The language it was written in. */
   locale: string | undefined;
 }
 

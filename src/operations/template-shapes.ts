@@ -1,5 +1,5 @@
-// What templates look like to callers: their state, a version's source, and what an editor may give.
-// Before it: templates.ts and template-previews.ts take and answer these. After it:
+// What templates look like to callers: their state, a version's source, and what an editor may
+// change. Before it: templates.ts and template-previews.ts accept and return these. After it:
 // stored-templates.ts and catalog.ts know the templates themselves.
 import { z } from 'zod';
 import type { Catalog, SystemTemplate } from '../templates/catalog.ts';
@@ -107,7 +107,7 @@ const messages = messagesByLocaleSchema.describe(
   "What `t('key', name=…)` says in it, by language and key: text with {name} where values go, or an object of plural forms (`one`, `few`, `other` …), chosen by `count`.",
 );
 
-/** What an editor changes; everything may be left out. */
+/** What an editor changes; every field is optional. */
 export const draftInput = {
   subject: source.subject.optional(),
   preheader: source.preheader.optional(),

@@ -1,4 +1,4 @@
-// Templates of the account's own: copies of system templates and new ones, edited in versions.
+// The account's own templates: copies of system templates and new ones, edited in versions.
 import { z } from 'zod';
 import {
   archiveTemplate,

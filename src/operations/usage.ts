@@ -1,4 +1,4 @@
-// Usage and statistics: how today's quota stands, whether the account is ready to send, and what
+// Usage and statistics: the state of today's quota, whether the account is ready to send, and what
 // happened to its messages.
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';

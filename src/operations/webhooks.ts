@@ -1,4 +1,4 @@
-// Webhook endpoints: where the account's events are posted to.
+// Webhook endpoints: where the account's events are posted.
 import { z } from 'zod';
 import type { Queryable } from '../store/pool.ts';
 import { checkUrl } from '../webhooks/address-guard.ts';

@@ -1,5 +1,5 @@
-// A person's authenticator app: its secret is made and shown, counts once the first code was given,
-// and then tells their codes from others. Sealed in the database; each code is good once.
+// A person's authenticator app: its secret is created and shown, counts once the first code was
+// entered, and then checks their codes. Sealed in the database; each code works once.
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
@@ -18,7 +18,7 @@ export interface AppDeps {
 /** RFC 4226 4: 160 bits. */
 const SECRET_BYTES = 20;
 
-/** A new secret, which counts for nothing before `confirmApp`. */
+/** A new secret, which has no effect before `confirmApp`. */
 export async function startApp(
   { database, vault }: AppDeps,
   user: { id: string; email: string },
@@ -61,7 +61,7 @@ export async function confirmApp(
   ]);
 }
 
-/** Whether it is a code of theirs that was not used yet; from now on it was. */
+/** Whether it is one of their codes and unused; this call uses it up. */
 export const takeAppCode = (
   deps: AppDeps,
   client: Queryable,
@@ -69,7 +69,7 @@ export const takeAppCode = (
   code: string,
 ): Promise<boolean> => takeCode(deps, client, userId, code, 'confirmed_at IS NOT NULL');
 
-/** Two who come with the same code at once: the row lets one through. */
+/** If the same code arrives twice at once, the row lets one through. */
 async function takeCode(
   { clock, vault }: AppDeps,
   client: Queryable,

@@ -1,6 +1,6 @@
 // Challenges for passkeys, and tickets between a password and the second factor. Both are signed,
-// not stored: whoever only asks writes nothing. A challenge that was answered is remembered until
-// it is over, so an answer counts once.
+// not stored: asking for one writes nothing. An answered challenge is remembered until it expires,
+// so an answer counts once.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
@@ -10,7 +10,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 export interface ChallengeDeps {
   database: Database;
   clock: Clock;
-  /** Signs them. */
+  /** Signs challenges and tickets. */
   factorKey: Buffer;
 }
 
@@ -27,7 +27,7 @@ export function makeChallenge({ clock, factorKey }: ChallengeDeps, purpose: stri
   return Buffer.concat([body, sign(factorKey, purpose, body)]).toString('base64url');
 }
 
-/** A Problem unless it is ours, for this purpose, still good, and was not answered before. */
+/** A Problem unless it is ours, for this purpose, not expired and not answered before. */
 export async function takeChallenge(
   { clock, factorKey }: ChallengeDeps,
   client: Queryable,
@@ -55,7 +55,7 @@ export async function pruneChallenges(database: Queryable): Promise<void> {
   await database.query('DELETE FROM answered_challenges WHERE expires_at < now()');
 }
 
-/** Who gave the right password, and the account they come for. Void with another password. */
+/** Who gave the right password, and for which account. Void once the password changes. */
 export interface Ticket {
   userId: string;
   email: string;

@@ -1,6 +1,6 @@
-// Second factors of a person, as a whole: which there are, what follows when one is added or removed
-// (recovery codes, the strength of sessions, an audit row in every account of theirs, a notice), and
-// whether an account asks for one. The factors themselves: authenticator-app.ts, passkeys.ts,
+// All second factors of a person: which there are, what follows when one is added or removed
+// (recovery codes, the strength of sessions, an audit row in each of their accounts, a notice), and
+// whether an account requires one. The factors themselves: authenticator-app.ts, passkeys.ts,
 // recovery-codes.ts.
 import { type Actor, writeAudit } from '../audit/audit.ts';
 import { readUuid } from '../ids.ts';
@@ -27,17 +27,17 @@ export async function factorsOf(database: Queryable, userId: string): Promise<Fa
 
 export const hasFactor = ({ app, passkeys }: Factors): boolean => app || passkeys > 0;
 
-/** Who changed what, and how it came in. */
+/** Who changed what, and through which door. */
 export interface FactorChange {
   user: { id: string; email: string };
-  /** For people: `authenticator app`, `passkey “Phone”`. */
+  /** As people read it: `authenticator app`, `passkey “Phone”`. */
   factor: string;
   actor: Actor;
   door: string;
   requestId: string;
 }
 
-/** The session has shown it. With the first factor come recovery codes; else null. */
+/** The session has shown it. The first factor comes with recovery codes; later ones return null. */
 export async function factorWasAdded(
   client: Queryable,
   clock: Clock,
@@ -50,7 +50,7 @@ export async function factorWasAdded(
   return recoveryCodes === 0 ? await makeRecoveryCodes(client, user.id) : null;
 }
 
-/** Without a factor left there is nothing to recover, and no session is stronger than its password. */
+/** Without a factor there is nothing to recover, and no session is stronger than its password. */
 export async function factorWasRemoved(
   client: Queryable,
   clock: Clock,
@@ -63,7 +63,7 @@ export async function factorWasRemoved(
   await client.query('UPDATE sessions SET second_factor = false WHERE user_id = $1', [uuid]);
 }
 
-/** When all is lost: an operator's command. Answers how many there were. */
+/** When every factor is lost: an operator's command. Returns how many there were. */
 export async function resetFactors(
   client: Queryable,
   clock: Clock,
@@ -111,7 +111,7 @@ const owe = (client: Queryable, userId: string, kind: string, detail: object): P
     JSON.stringify(detail),
   ]);
 
-// ---- Accounts that ask for one ------------------------------------------------------------------
+// ---- Accounts that require one ------------------------------------------------------------------
 
 export async function isFactorRequired(database: Queryable, accountId: number): Promise<boolean> {
   const [row] = await database.query<{ required: boolean }>(

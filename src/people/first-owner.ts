@@ -1,12 +1,12 @@
-// The first owner: who sets a new service up over the link that it prints. Before it: a checked
-// link (dashboard/routes/session.ts). After it: a user who owns every account there is.
+// The first owner: the person who sets up a new service over the link that it prints. Before it: a
+// checked link (dashboard/routes/session.ts). After it: a user who owns every existing account.
 import { type Account, createAccount, listAccounts } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { addUser, noUsersYet, prepareUser, setMember, type User } from './users.ts';
 
-/** Two who set up at once: one wins. */
+/** If two people set up at once, one wins. */
 const SET_UP_LOCK = 7_263_006;
 
 export async function addFirstOwner(
@@ -28,8 +28,8 @@ export async function addFirstOwner(
 }
 
 /**
- * Accounts that were made by command before anybody could sign in belong to the first owner; else
- * there is a new one.
+ * Accounts created by command before anyone could sign in belong to the first owner; if there are
+ * none, one is created.
  */
 async function firstAccounts(client: Queryable, name: string): Promise<Account[]> {
   const present = await listAccounts(client);

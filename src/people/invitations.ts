@@ -1,6 +1,6 @@
-// Invitations: one-time links by which somebody becomes a member of an account. Before it: an owner
-// invites. After it: users.ts has the member. Only a hash of the link is kept; it works once, for a
-// week.
+// Invitations: one-time links by which a person becomes a member of an account. Before it: an owner
+// invites. After it: users.ts has the member. Only a hash of the link is stored; it works once, for
+// a week.
 
 import { lockAccount } from '../accounts/accounts.ts';
 import { makeToken, readToken } from '../accounts/one-time-token.ts';
@@ -21,7 +21,7 @@ import {
 
 export const INVITATION_DAYS = 7;
 
-/** Behind the #, so that no server on the way writes it to its log. */
+/** After the #, so that no server on the way logs it. */
 export const invitationLink = (baseUrl: string, token: string): string =>
   `${baseUrl}/invitation#${token}`;
 
@@ -129,7 +129,9 @@ export async function withdrawInvitation(
   return toInvitation(row);
 }
 
-/** Uses the link up. Who has a login proves it by its password; else a login is made. */
+/**
+ * Uses up the link. A person with a login proves it by its password; otherwise a login is created.
+ */
 export async function acceptInvitation(
   deps: { database: Database; clock: Clock },
   answer: { token: string; password: string; name?: string | undefined },

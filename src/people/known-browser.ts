@@ -1,6 +1,6 @@
-// A browser that somebody signed in with before, known by a signed mark in a cookie. Before it: a
-// session began. After it: sign-in-throttle.ts counts its tries by themselves, so that somebody
-// guessing from the same network does not keep its owner waiting. The mark opens nothing.
+// A browser that a person has signed in with before, known by a signed mark in a cookie. Before it:
+// a session began. After it: sign-in-throttle.ts counts its tries separately, so that someone
+// guessing from the same network does not keep its owner waiting. The mark grants no access.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChallengeDeps } from './challenges.ts';
 
@@ -21,7 +21,7 @@ export function makeMark({ clock, factorKey }: MarkDeps, userId: string): string
   return `${said}.${sign(factorKey, said)}`;
 }
 
-/** Undefined: it is not ours, or too old. */
+/** Undefined: not ours, or too old. */
 export function readMark({ clock, factorKey }: MarkDeps, mark: string): KnownBrowser | undefined {
   const [userId = '', id = '', until = '', signature = ''] = mark.split('.', 4);
   const expected = Buffer.from(sign(factorKey, [userId, id, until].join('.')));

@@ -28,7 +28,7 @@ export const SIGN_IN = 'sign-in';
 export const toAdd = (userId: string): string => `add ${userId}`;
 export const toProve = (userId: string): string => `prove ${userId}`;
 
-/** 16 bytes that say nothing about the person, as the standard asks. */
+/** 16 bytes that reveal nothing about the person, as the standard requires. */
 export const handleOf = (userId: string): string =>
   Buffer.from(readUuid('usr_', userId)!.replaceAll('-', ''), 'hex').toString('base64url');
 
@@ -65,7 +65,7 @@ export async function addPasskey(
   if (rows.length === 0) throw new Problem('invalid', 'This passkey is already set up.');
 }
 
-/** Whose passkey it was. Its counter never goes back: one that does has been copied. */
+/** Whose passkey it was. Its counter never goes back: if it does, the passkey was copied. */
 export async function takePasskey(
   deps: ChallengeDeps,
   client: Queryable,

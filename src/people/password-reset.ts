@@ -1,6 +1,6 @@
-// A new password for whoever forgot the old one, by a link that is emailed. Nothing is kept: the
-// link names the user and its hour and is signed together with the password's hash, so it is void
-// as soon as there is another password, and works once.
+// A new password for a person who forgot the old one, through an emailed link. Nothing is stored:
+// the link names the user and its hour and is signed together with the password's hash, so it is
+// void as soon as the password changes, and works once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
@@ -29,7 +29,7 @@ export async function makeResetToken(
   return [user.id, until, signatureOf(resetKey, user.id, until, kept.password)].join('.');
 }
 
-/** Whose link it is; a Problem when it is not ours, has expired or was used. */
+/** Whose link it is; a Problem if it is not ours, has expired or was used. */
 export async function findReset(
   { database, clock, resetKey }: ResetDeps,
   token: string,
@@ -47,8 +47,8 @@ export async function findReset(
 }
 
 /**
- * Uses the link up. One wins, even when it is used twice at once. Sessions are the caller's
- * business.
+ * Uses up the link. One wins, even when it is used twice at once. Ending sessions is up to the
+ * caller.
  */
 export async function resetPassword(
   deps: ResetDeps,
@@ -69,7 +69,7 @@ export async function resetPassword(
 interface Kept {
   id: string;
   email: string;
-  /** Its hash. */
+  /** The password's hash. */
   password: string;
 }
 

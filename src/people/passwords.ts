@@ -1,6 +1,6 @@
-// Passwords: kept as scrypt with the parameters it was made with, so that they can rise later. Used
-// by users.ts. scrypt and not argon2id: it is in node:crypto, works in the thread pool, and needs
-// no binary of somebody else.
+// Passwords: stored as scrypt with the parameters of the time, so that these can rise later. Used
+// by users.ts. scrypt and not argon2id: it is in node:crypto, runs in the thread pool, and needs no
+// third-party binary.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { createByteBudget } from '../bytes/byte-budget.ts';
 import { Problem } from '../errors.ts';
@@ -12,7 +12,7 @@ interface Cost {
 }
 
 /**
- * OWASP's figures for 32 MiB; some 300 ms of one core. Equal in strength to N = 2^17, p = 1, which
+ * OWASP's parameters for 32 MiB; about 300 ms of one core. As strong as N = 2^17, p = 1, which
  * takes 128 MiB.
  */
 const COST: Cost = { N: 2 ** 15, r: 8, p: 3 };
@@ -45,14 +45,14 @@ export async function isPassword(password: string, kept: string): Promise<boolea
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Made with other figures than those of today. */
+/** Hashed with other parameters than today's. */
 export const isOutdated = (kept: string): boolean =>
   !kept.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
 
-/** Of nobody: the right figures, and a hash that no password has. */
+/** Nobody's: today's parameters, and a hash that no password has. */
 const DECOY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}==$AA==`;
 
-/** Takes as long as a wrong password does, so that answers do not tell who has a login. */
+/** Takes as long as a wrong password, so that the time does not reveal who has a login. */
 export async function pretendToCheck(password: string): Promise<void> {
   await isPassword(password, DECOY);
 }
@@ -73,7 +73,7 @@ export function requireGoodPassword(password: string, email: string): void {
   }
 }
 
-/** For logins that a program makes: 100 bits, easy to read and to type. */
+/** For logins that a program creates: 100 bits, easy to read and type. */
 export function generatePassword(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
   const chosen = [...randomBytes(20)].map((byte) => letters[byte & 31]).join('');

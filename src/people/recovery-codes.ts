@@ -1,15 +1,15 @@
-// Recovery codes: ten, shown once, each good once, for whoever lost phone and keys. 80 bits of
-// chance each, so a plain hash keeps them.
+// Recovery codes: ten, shown once, each works once, for a person who lost phone and keys. Each has
+// 80 random bits, so a plain hash is enough.
 import { createHash, randomBytes } from 'node:crypto';
 import { readUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 
 const HOW_MANY = 10;
 const LENGTH = 16;
-/** None that looks like another. */
+/** No two look alike. */
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** New ones; those there were stop working. */
+/** New ones; the previous ones stop working. */
 export async function makeRecoveryCodes(client: Queryable, userId: string): Promise<string[]> {
   const codes = Array.from({ length: HOW_MANY }, () =>
     Array.from(randomBytes(LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join(''),
@@ -23,7 +23,7 @@ export async function makeRecoveryCodes(client: Queryable, userId: string): Prom
   return codes.map((code) => code.replace(/.{4}(?!$)/g, '$&-'));
 }
 
-/** Whether it was one of theirs; from now on it is none. */
+/** Whether it was one of theirs; this call uses it up. */
 export async function takeRecoveryCode(
   client: Queryable,
   userId: string,

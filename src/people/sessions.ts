@@ -1,6 +1,6 @@
-// Sessions: who is signed in, by a cookie of which only the hash is kept. Before it: users.ts
-// checked a password. The cookie changes every hour and when rights change; the one before stays
-// good for a minute, for requests under way.
+// Sessions: who is signed in, by a cookie that is stored only as a hash. Before it: users.ts
+// checked a password. The cookie changes every hour and when rights change; the previous one stays
+// valid for a minute, for requests under way.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Plan } from '../accounts/plans.ts';
 import type { MemberRole } from '../accounts/scopes.ts';
@@ -15,9 +15,9 @@ const ROTATED_EVERY = '1 hour';
 const PREVIOUS_GOOD_FOR = '1 minute';
 const IDLE_AFTER = '7 days';
 const OVER_AFTER = '30 days';
-/** How exact `seen_at` is; not every request has to write. */
+/** How exact `seen_at` is, so that not every request has to write. */
 const SEEN_EVERY = '1 minute';
-/** For how long after giving a password or passkey nobody is asked again before what is grave. */
+/** How long after a password or passkey a sensitive action needs no new one. */
 const PROOF_GOOD_FOR = '10 minutes';
 
 export interface Session {
@@ -26,7 +26,7 @@ export interface Session {
   account: SessionAccount | null;
   /** A second factor was shown. */
   secondFactor: boolean;
-  /** Its person said who they are a moment ago. */
+  /** Its person proved who they are a few minutes ago. */
   fresh: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface OpenedSession {
   token: string;
 }
 
-/** The account asks for a second factor, and none was shown. */
+/** The account requires a second factor, and none was shown. */
 export const isLocked = ({ account, secondFactor }: Session): boolean =>
   account?.secondFactorRequired === true && !secondFactor;
 
 export interface NewSession {
-  /** Else the first of the user's. */
+  /** By default the user's first. */
   accountId?: number | undefined;
   secondFactor?: boolean;
   device?: string;
@@ -79,7 +79,7 @@ export async function openSession(
   return { token };
 }
 
-/** Undefined: none, or one that is over. `newToken` comes when the cookie is to change. */
+/** Undefined: none, or one that has ended. `newToken` is set when the cookie must change. */
 export async function readSession(
   database: Database,
   token: string,
@@ -103,11 +103,11 @@ export async function readSession(
     await database.query('UPDATE sessions SET seen_at = now() WHERE id = $1', [row.id]);
   }
   const session = toSession(row, await readAccount(database, row));
-  // Last: a new cookie that nobody gets to know ends the session.
+  // Last: a new cookie that never reaches the browser would end the session.
   return { session, newToken: row.toRotate ? await rotate(database, hash) : undefined };
 }
 
-/** By itself: people are on the coordinator, the account on its node. */
+/** Read separately: people are on the coordinator, the account on its node. */
 async function readAccount(
   database: Database,
   { accountId, role }: SessionRow,
@@ -122,7 +122,7 @@ async function readAccount(
   return row === undefined ? null : { ...row, role: role! };
 }
 
-/** Whether it still goes on in that account, for what outlives a request. */
+/** Whether it is still open in that account, for work that outlives a request. */
 export async function isOpen(
   database: Queryable,
   session: Session,
@@ -138,7 +138,7 @@ export async function isOpen(
 }
 
 /**
- * Two requests may come to change the same cookie: the first does, the other goes on with what it
+ * If two requests try to change the same cookie, the first does, and the other keeps the one it
  * has.
  */
 async function rotate(database: Queryable, hash: Buffer): Promise<string | undefined> {
@@ -151,7 +151,7 @@ async function rotate(database: Queryable, hash: Buffer): Promise<string | undef
   return rows.length > 0 ? token : undefined;
 }
 
-/** The session goes on in another account, under another cookie; the one before is void at once. */
+/** Moves the session to another account, under a new cookie; the previous one is void at once. */
 export async function switchAccount(
   database: Queryable,
   session: Session,
@@ -169,7 +169,7 @@ export async function switchAccount(
   return { token };
 }
 
-/** The same session under another cookie, as after a change of password. */
+/** The same session under a new cookie, as after a change of password. */
 export async function renewSession(database: Queryable, session: Session): Promise<OpenedSession> {
   const token = newToken();
   await database.query(
@@ -179,12 +179,12 @@ export async function renewSession(database: Queryable, session: Session): Promi
   return { token };
 }
 
-/** Its person said again who they are. */
+/** Its person proved again who they are. */
 export async function proveSession(database: Queryable, session: Session): Promise<void> {
   await database.query('UPDATE sessions SET proved_at = now() WHERE id = $1', [session.id]);
 }
 
-/** Where somebody is signed in. */
+/** Where a person is signed in. */
 export interface OpenSession {
   id: string;
   device: string;
@@ -231,7 +231,7 @@ export async function endSession(database: Queryable, session: Session): Promise
   await database.query('DELETE FROM sessions WHERE id = $1', [session.id]);
 }
 
-/** All of a user; `but` is kept. Answers how many there were. */
+/** All sessions of a user except `but`. Returns how many there were. */
 export async function endSessions(
   database: Queryable,
   userId: string,
@@ -244,7 +244,7 @@ export async function endSessions(
   return rows.length;
 }
 
-/** By name. One whose node is unreachable has none: it is listed by its number. */
+/** By name. An account whose node is unreachable is listed by its number instead. */
 export async function listOwnAccounts(
   database: Database,
   userId: string,
@@ -277,7 +277,7 @@ export async function membershipsOf(
   );
 }
 
-/** What is over goes; called by maintenance. */
+/** Deletes sessions that have ended; called by maintenance. */
 export async function pruneSessions(database: Database): Promise<void> {
   await database.query(
     `DELETE FROM sessions WHERE seen_at < now() - interval '${IDLE_AFTER}' OR created_at < now() - interval '${OVER_AFTER}'`,

@@ -1,5 +1,5 @@
-// Where people sign in from: network and device. Before it: a password or a link was right.
-// Somewhere new is told to the person (notices.ts); a known network is not held back when others
+// Where people sign in from: network and device. Before it: a password or a link was right. The
+// person is notified of a new place (notices.ts); a known network is not held back when others
 // guess at the address (sign-in-throttle.ts).
 import { readUuid } from '../ids.ts';
 import { networkOf } from '../networks.ts';
@@ -12,8 +12,8 @@ export interface SignInPlace {
 }
 
 /**
- * Remembers the place, and owes a notice when it is new. The very first needs none: that is how a
- * login is made.
+ * Remembers the place, and queues a notice if it is new. The very first needs none: that is how a
+ * login is created.
  */
 export async function noteSignIn(
   database: Queryable,
@@ -41,8 +41,8 @@ export async function noteSignIn(
 }
 
 /**
- * Nobody remembers them either. The latest stays: without any, somebody else's sign-in to a login
- * that lay unused would be the first, of which nobody is told.
+ * Old places are deleted, except the latest: without any, a stranger's sign-in to an unused login
+ * would count as the first, and nobody would be notified.
  */
 export async function prunePlaces(database: Database): Promise<void> {
   await database.query(

@@ -1,10 +1,10 @@
-// Throttling of tries to sign in and of links for a new password, counted in PostgreSQL so that it
-// is exact across processes. Each rule gives some tries for nothing and then makes every further
-// one wait twice as long. What counts is the address together with the network: whoever tries
-// somebody else's address elsewhere keeps nobody out at home. A browser that its person signed in
-// with before (known-browser.ts) is counted by itself, so nobody at home keeps them out either. A
-// try counts before the password is looked at: many at once cannot slip through while the first is
-// being checked.
+// Throttling of attempts to sign in and of links for a new password, counted in PostgreSQL so that
+// it is exact across processes. Each rule allows some tries without a wait and then doubles the
+// wait for each further one. Tries are counted by address and network together: a stranger who
+// tries an address from elsewhere does not keep its owner out at home. A browser that its owner has
+// signed in with before (known-browser.ts) is counted separately, so nobody at home keeps them out
+// either. A try counts before the password is checked: many at once cannot slip through while the
+// first is being checked.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
@@ -17,7 +17,7 @@ interface Rule {
   free: number;
   firstWait: number;
   longestWait: number;
-  /** Seconds without a try after which the count starts again. */
+  /** Seconds without a try after which the count resets. */
   forgottenAfter: number;
 }
 
@@ -28,24 +28,26 @@ const DAY = 24 * HOUR;
 const RULES = {
   /** An address from one network. */
   place: { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
-  /** The browser of the address's person, in place of all others. */
+  /** The browser of the address's owner, which replaces all other counts. */
   browser: { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   'code-browser': { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   /** A network, over all addresses. */
   client: { free: 50, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: 20 * MINUTE },
-  /** An address from all networks its owner never signed in from: many that guess together. */
+  /**
+   * An address from all networks its owner never signed in from: many attackers guessing together.
+   */
   address: { free: 100, firstWait: 2, longestWait: MINUTE, forgottenAfter: DAY },
   /**
-   * Codes of somebody whose password is known, from one network and from all they never signed in
-   * from: 20, then a hundred a day, of which one in 300,000 is right.
+   * Codes for a person whose password is known, from one network and from all they never signed in
+   * from: 20, then about a hundred a day, and one in 300,000 guesses is right.
    */
   'code-place': { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   code: { free: 20, firstWait: 2, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   'reset-place': { free: 5, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
   'reset-client': { free: 20, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
   /**
-   * Emails to one address. Their links are good for an hour: one is in the mailbox whenever another
-   * is held back.
+   * Emails to one address. Their links work for an hour: whenever one is held back, another is
+   * still valid in the mailbox.
    */
   'reset-mail': { free: 6, firstWait: 5 * MINUTE, longestWait: 30 * MINUTE, forgottenAfter: DAY },
 } as const satisfies Record<string, Rule>;
@@ -61,22 +63,23 @@ export interface SignInTry {
 }
 
 /**
- * Counts a try; a Problem when it comes too early. Where a person signed in before, only tries of
- * their own address from there count: somebody guessing from the same network keeps nobody else
- * out.
+ * Counts a try; a Problem if it comes too early. From a place where a person has signed in before,
+ * only tries for their own address count: a stranger guessing from the same network keeps nobody
+ * else out.
  */
 export async function countTry(database: Database, attempt: SignInTry): Promise<void> {
   const own = await ownBrowser(database, attempt);
   if (own !== undefined) return await mustBeFree(database, 'browser', own);
   const { client, place, address } = subjectsOf(attempt);
   const known = await isKnownThere(database, attempt);
-  // The client first: somebody who tries many addresses must not use up the tries of their owners.
+  // The client first: an attacker who tries many addresses must not use up the tries of their
+  // owners.
   if (!known) await mustBeFree(database, 'client', client);
   await mustBeFree(database, 'place', place);
   if (!known) await mustBeFree(database, 'address', address);
 }
 
-/** Counts a code, as a second factor. */
+/** Counts a code given as a second factor. */
 export async function countCode(database: Database, attempt: SignInTry): Promise<void> {
   const own = await ownBrowser(database, attempt);
   if (own !== undefined) return await mustBeFree(database, 'code-browser', own);
@@ -85,7 +88,7 @@ export async function countCode(database: Database, attempt: SignInTry): Promise
   if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'code', address);
 }
 
-/** The right code: counted from zero again. */
+/** The right code resets the count. */
 export async function forgiveCode(database: Queryable, attempt: SignInTry): Promise<void> {
   const { place, address } = subjectsOf(attempt);
   const own = await ownBrowser(database, attempt);
@@ -96,32 +99,32 @@ export async function forgiveCode(database: Queryable, attempt: SignInTry): Prom
 
 type PasskeyTry = Omit<SignInTry, 'email'>;
 
-/** Counts a passkey, whosever it is: nobody guesses one. */
+/** Counts a passkey, no matter whose: nobody guesses one. */
 export async function countPasskey(database: Database, attempt: PasskeyTry): Promise<void> {
   const { client, browser } = attempt;
   if (browser !== undefined) await mustBeFree(database, 'browser', browser.id);
   else await mustBeFree(database, 'client', networkOf(client));
 }
 
-/** Counts a link that is asked for, whoever has the address. */
+/** Counts a request for a link, no matter whose the address is. */
 export async function countReset(database: Database, attempt: SignInTry): Promise<void> {
   const { client, place } = subjectsOf(attempt);
   await mustBeFree(database, 'reset-client', client);
   await mustBeFree(database, 'reset-place', place);
 }
 
-/** Whether the address may be sent one more link: somebody else's mailbox must not be filled. */
+/** Whether the address may get one more link: nobody may flood another person's mailbox. */
 export async function mayEmailReset(database: Database, email: string): Promise<boolean> {
   return (await count(database, 'reset-mail', keyOf(email))) === 0;
 }
 
-/** The right password: the place is counted from zero again, and the others get their try back. */
+/** The right password resets the count of the place and gives the other counts their try back. */
 export async function forgiveTry(database: Queryable, attempt: SignInTry): Promise<void> {
   const own = await ownBrowser(database, attempt);
   if (own !== undefined) return await forget(database, [`browser ${own}`]);
   const { client, place, address } = subjectsOf(attempt);
   await forget(database, [`place ${place}`]);
-  // Nothing else was counted where they are known: what others used up there stays used.
+  // Nothing else was counted at a known place: what others used up there stays used.
   if (await isKnownThere(database, attempt)) return;
   await giveBack(database, [`client ${client}`, `address ${address}`]);
 }
@@ -159,7 +162,7 @@ function subjectsOf(attempt: SignInTry): { client: string; place: string; addres
   return { client, place: `${client} ${address}`, address };
 }
 
-/** The browser's id, where it is that of the person whose address is tried. */
+/** The browser's id, if it belongs to the person whose address is tried. */
 async function ownBrowser(
   database: Queryable,
   { email, browser }: SignInTry,
@@ -194,8 +197,8 @@ async function mustBeFree(database: Database, kind: Kind, name: string): Promise
 }
 
 /**
- * Seconds to wait; 0: it counted. A try that comes too early counts for nothing and makes nobody
- * wait longer.
+ * Seconds to wait; 0: it counted. A try that comes too early is not counted and makes nobody wait
+ * longer.
  */
 async function count(database: Database, kind: Kind, name: string): Promise<number> {
   const { free, firstWait, longestWait, forgottenAfter }: Rule = RULES[kind];

@@ -1,5 +1,5 @@
-// Codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits, which is all that every app
-// understands), and the secret as apps take it. Used by authenticator-app.ts.
+// Codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits, the only variant that every
+// app understands), and the secret in the form that apps accept. Used by authenticator-app.ts.
 import { createHmac } from 'node:crypto';
 
 const STEP_SECONDS = 30;
@@ -20,7 +20,7 @@ export function codeOf(secret: Buffer, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** Which step the code belongs to; undefined: none near now. */
+/** The step that the code belongs to; undefined: none near now. */
 export function stepOfCode(secret: Buffer, code: string, nowMs: number): number | undefined {
   const now = stepAt(nowMs);
   return DRIFT.map((drift) => now + drift).find((step) => codeOf(secret, step) === code);
@@ -34,6 +34,6 @@ export function base32(bytes: Buffer): string {
     .join('');
 }
 
-/** What the QR code says, and a link that opens the app on the same device. */
+/** The content of the QR code, and a link that opens the app on the same device. */
 export const appLink = (secret: Buffer, email: string, host: string): string =>
   `otpauth://totp/${encodeURIComponent(`Sandmartin:${email}`)}?secret=${base32(secret)}&issuer=${encodeURIComponent(`Sandmartin (${host})`)}`;

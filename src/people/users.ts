@@ -1,5 +1,5 @@
-// Users: people with a password, and the accounts they are members of. Made by set-up, invitations
-// and the CLI; sessions.ts knows them by a cookie.
+// Users: people with a password, and the accounts they are members of. Created by set-up,
+// invitations and the CLI; sessions.ts recognises them by a cookie.
 
 import { getAccount, lockAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
@@ -57,9 +57,7 @@ export function readEmail(text: string, at = 'email'): string {
   return addressKey(read.address);
 }
 
-/**
- * Takes its time (scrypt), so call it before a transaction begins and hand the answer to `addUser`.
- */
+/** Slow (scrypt), so call it before a transaction begins and pass the result to `addUser`. */
 export async function prepareUser(wish: NewUser): Promise<NewUser> {
   const email = readEmail(wish.email);
   const name = wish.name.trim();
@@ -108,7 +106,7 @@ export async function findUser(database: Queryable, email: string): Promise<User
   return row && toUser(row);
 }
 
-/** Undefined: no such user, or another password. Which of the two takes as long to say. */
+/** Undefined: no such user, or a wrong password. Both take the same time. */
 export async function checkCredentials(
   database: Queryable,
   email: string,
@@ -219,7 +217,7 @@ export async function countMembers(database: Queryable): Promise<Map<number, num
   return new Map(rows.map(({ accountId, count }) => [accountId, count]));
 }
 
-/** Makes a member, or gives one another role. */
+/** Adds a member, or changes a member's role. */
 export async function setMember(
   client: Queryable,
   accountId: number,
@@ -244,12 +242,12 @@ export async function changeRole(
     const member = await lockMember(client, accountId, userId);
     if (role !== 'owner') await keepAnOwner(client, accountId, member);
     await setMember(client, accountId, userId, role);
-    // Rights are read with every request; the cookie changes with them all the same.
+    // Rights are read with every request; the cookie changes anyway.
     await expireCookies(client, member.uuid);
   });
 }
 
-/** Who is a member of nothing any more and no operator has no login any more either. */
+/** A person who is no longer a member of any account, and not an operator, loses the login too. */
 export async function removeMember(
   database: Database,
   accountId: number,
@@ -305,9 +303,7 @@ async function keepAnOwner(
   );
 }
 
-/**
- * The next request of each session gets another cookie, and the one before stops working at once.
- */
+/** Each session's next request gets a new cookie, and the previous one stops working at once. */
 async function expireCookies(client: Queryable, userUuid: string): Promise<void> {
   await client.query(
     `UPDATE sessions SET rotated_at = '-infinity', previous_hash = NULL, previous_until = NULL WHERE user_id = $1`,

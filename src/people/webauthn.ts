@@ -1,7 +1,8 @@
 // What an authenticator answered, checked (WebAuthn level 2, sections 7.1 and 7.2, with attestation
-// "none"): the challenge, the page and the host it was made for, that a person was verified, and its
-// signature. Knows no database: passkeys.ts does. Own code, because without attestation it is this
-// page and node:crypto; the libraries bring ASN.1 and a dozen packages for the rest.
+// "none"): the challenge, the page and the host it was made for, that a person was verified, and
+// its signature. Does not touch the database: passkeys.ts does. Our own code, because without
+// attestation this file and node:crypto are enough; the libraries bring ASN.1 and a dozen packages
+// for the rest.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { Problem } from '../errors.ts';
 
@@ -32,10 +33,10 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const HAS_KEY = 0x40;
 
-/** COSE's numbers (RFC 9053) for what browsers offer, in the order we like them. */
+/** COSE's numbers (RFC 9053) for what browsers offer, in our order of preference. */
 export const ALGORITHMS = { ed25519: -8, es256: -7, rs256: -257 } as const;
 
-/** Read on its own: where the challenge leads to says what else is to be checked. */
+/** Read separately: the challenge says what else to check. */
 export function challengeOf(response: AuthenticatorResponse): string {
   return readClientData(response).challenge;
 }
@@ -47,7 +48,7 @@ export function readNewKey(
   checkClientData(response, 'webauthn.create', party);
   const data = readAuthenticatorData(response, party);
   if ((data.flags & HAS_KEY) === 0) throw notOurs('it carries no key');
-  // 16 bytes say which model it is, which nobody asked.
+  // The first 16 bytes name the authenticator's model, which we do not need.
   const length = data.rest.readUInt16BE(16);
   const id = data.rest.subarray(18, 18 + length);
   if (length === 0 || length > 1023 || !id.equals(bytesOf(response.id))) {
@@ -102,7 +103,7 @@ interface ClientData {
   crossOrigin?: unknown;
 }
 
-/** Section 6.1: the host's hash, flags, a counter, then the key where it is new. */
+/** Section 6.1: the host's hash, flags, a counter, then the key if it is new. */
 function readAuthenticatorData(
   { authenticatorData }: AuthenticatorResponse,
   party: RelyingParty,

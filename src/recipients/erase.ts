@@ -1,13 +1,13 @@
 // Erasing a person: what they were sent, what they did with it and every place that names them, in
-// one transaction. What is left says that an email went to somebody, and that this somebody gets no
-// more, as a hash. Before: operations/recipients.ts. Backups are the operator's.
+// one transaction. What is left says that an email went to someone, and, as a hash, that this
+// person gets no more. Before it: operations/recipients.ts. Backups are up to the operator.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { erasedAddress, erasedKey } from '../suppressions/erased.ts';
 
-/** How many rows were changed or deleted, by what they are. */
+/** How many rows were changed or deleted, by kind. */
 export interface Erasure {
   messages: number;
   contents: number;
@@ -32,7 +32,7 @@ export async function eraseRecipient(
     accountId,
     key,
     mark: erasedAddress(accountId, address),
-    // As it may be in a mail server's words or a list of changes.
+    // As it may appear in a mail server's words or a list of changes.
     pattern: key.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'),
     messages: await messagesTo(client, accountId, key),
   };
@@ -61,11 +61,11 @@ interface Person {
   key: string;
   mark: string;
   pattern: string;
-  /** Uuids of what was sent to them. */
+  /** Uuids of the messages sent to them. */
   messages: string[];
 }
 
-/** All of the account's messages are looked at: an address may be in any. */
+/** Reads all messages of the account: the address may be in any. */
 async function messagesTo(client: Queryable, accountId: number, key: string): Promise<string[]> {
   const rows = await client.query<{ id: string }>(
     `SELECT id FROM messages m WHERE account_id = $1
@@ -75,7 +75,7 @@ async function messagesTo(client: Queryable, accountId: number, key: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** An email that still has to go out needs its recipient. */
+/** An email that is still to be sent needs its recipient. */
 async function refuseWaiting(client: Queryable, { accountId, messages }: Person): Promise<void> {
   const rows = await client.query<{ id: string }>(
     'SELECT message_id AS id FROM due_messages WHERE account_id = $1 AND message_id = ANY ($2)',
@@ -94,7 +94,7 @@ const MESSAGES = `UPDATE messages SET subject = '',
                        FROM unnest(recipients) WITH ORDINALITY AS u (r, n) ORDER BY n)
   WHERE account_id = $1 AND id = ANY ($2)`;
 
-/** Written for all recipients at once, with the address among them: it goes as a whole. */
+/** Written for all recipients at once, with the address among them: it is deleted as a whole. */
 const CONTENTS = 'DELETE FROM contents WHERE account_id = $1 AND message_id = ANY ($2)';
 
 const ATTEMPTS = `UPDATE delivery_attempts
@@ -105,7 +105,7 @@ const ATTEMPTS = `UPDATE delivery_attempts
 const CAPTURED = `DELETE FROM sandbox_mails WHERE account_id = $1
     AND (message_id = ANY ($2) OR EXISTS (SELECT FROM unnest(recipients) r WHERE lower(r) = $3))`;
 
-/** Words of mail servers that statistics keep may name them. */
+/** Mail servers' words in the statistics may name them. */
 const REFUSALS = `UPDATE receiver_days SET counts = regexp_replace(counts::text, $3, $4, 'gi')::jsonb
   WHERE account_id = $1 AND position($2 IN lower(counts::text)) > 0`;
 
@@ -123,7 +123,7 @@ const AUDIT = `UPDATE audit
     AND position($2 IN lower(target || ' ' || coalesce(before::text, '') || ' '
                              || coalesce(after::text, ''))) > 0`;
 
-/** What they did with it is about them; what a mail server said of them may name them. */
+/** What they did with an email is about them; what a mail server said may name them. */
 async function eraseEvents(client: Queryable, person: Person): Promise<number> {
   const { accountId, key, mark, pattern, messages } = person;
   return await count(
@@ -141,7 +141,7 @@ async function eraseEvents(client: Queryable, person: Person): Promise<number> {
   );
 }
 
-/** They asked for no more email, or it never arrived: that holds on. */
+/** They asked for no more email, or it never arrived: that still applies. */
 async function eraseListed(client: Queryable, { accountId, key }: Person): Promise<number> {
   await client.query('DELETE FROM suppression_strikes WHERE account_id = $1 AND address = $2', [
     accountId,
@@ -149,7 +149,7 @@ async function eraseListed(client: Queryable, { accountId, key }: Person): Promi
   ]);
   let changed = 0;
   for (const table of ['suppressions', 'unsubscribes']) {
-    // One that was erased before, and came back since.
+    // An entry that was erased before, and added again since.
     await client.query(
       `DELETE FROM ${table} WHERE account_id = $1 AND address = $3
          AND EXISTS (SELECT FROM ${table} WHERE account_id = $1 AND address = $2)`,

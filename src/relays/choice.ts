@@ -1,9 +1,9 @@
-// Which relay takes a copy: the one that had it before, else those whose rules are about it, else
-// by weight. Before: delivery/handing.ts has a copy to hand over. After: it hands it to what is
-// chosen here, and asks again without those that could not take it.
+// Which relay gets a copy: the one that had it before, otherwise those with a matching rule,
+// otherwise by weight. Before it: delivery/handing.ts has a copy to hand over. After it: it hands
+// the copy to the chosen relay, and asks again without those that could not accept it.
 import type { RelayRule } from './stored-relays.ts';
 
-/** What rules ask about one recipient's copy. */
+/** The facts about one recipient's copy that rules can match. */
 export interface Routed {
   accountId: number;
   fromDomain: string;
@@ -12,20 +12,20 @@ export interface Routed {
   recipient: string;
 }
 
-/** What is known of a relay when one is chosen. */
+/** What is known about a relay when one is chosen. */
 export interface Candidate {
   name: string;
   weight: number;
   rules: readonly RelayRule[];
-  /** Its circuit is closed, it has room today, and it does not slow us down. */
+  /** Its circuit is closed, it has room today, and it is not throttling us. */
   canTake(): boolean;
-  /** As much waits for it as it may take within a moment. */
+  /** As many emails wait for it as it can accept in a moment. */
   isFull(): boolean;
 }
 
 /**
- * Undefined only when there are no candidates. One that cannot take it is chosen when none can: it
- * says why.
+ * Undefined only if there are no candidates. If none can accept it, one is chosen anyway: it says
+ * why.
  */
 export function choose<Relay extends Candidate>(
   candidates: readonly Relay[],
@@ -44,13 +44,13 @@ export function choose<Relay extends Candidate>(
   );
 }
 
-/** All, where none has. */
+/** Those with room, or all if none has. */
 function withRoom<Relay extends Candidate>(relays: Relay[]): Relay[] {
   const found = relays.filter((relay) => !relay.isFull());
   return found.length === 0 ? relays : found;
 }
 
-/** Those with the closest rule about it, which is the one with the most conditions. */
+/** Those with the most specific matching rule, which is the one with the most conditions. */
 function meantFor<Relay extends Candidate>(relays: readonly Relay[], email: Routed): Relay[] {
   const closeness = relays.map(({ rules }) =>
     Math.max(0, ...rules.filter((rule) => isAbout(rule, email)).map(conditionsOf)),
@@ -73,7 +73,7 @@ function isAbout(rule: RelayRule, email: Routed): boolean {
 export const conditionsOf = (rule: RelayRule): number =>
   Object.values(rule).filter((condition) => condition !== undefined).length;
 
-/** All the same where none has a weight. */
+/** All equally, if none has a weight. */
 function byWeight<Relay extends Candidate>(
   relays: readonly Relay[],
   random: () => number,

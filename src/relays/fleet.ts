@@ -1,6 +1,6 @@
 // The fleet: the relays of one delivery process, opened, changed and closed as operators change
-// them, and what all of them together can do. Before: relay-list.ts says which there are. After:
-// delivery/handing.ts has one chosen for every copy, the worker claims nothing while none can take
+// them, and what they can do together. Before it: relay-list.ts says which there are. After it:
+// delivery/handing.ts chooses one for every copy, the worker claims nothing while none can accept
 // email, and the API processes are told (smtp/relay-state.ts).
 import {
   countDeliveryProcesses,
@@ -14,16 +14,16 @@ import { DEFAULT_RELAY, PLAIN_SETTINGS } from './stored-relays.ts';
 
 export interface Fleet {
   members(): readonly Member[];
-  /** Which takes the copy, of those that were not tried; undefined: all were. */
+  /** The relay for the copy, among those not tried yet; undefined: all were tried. */
   choose(
     email: Routed,
     tried: ReadonlySet<Member>,
     staysWith: string | undefined,
   ): Member | undefined;
   canTake(): boolean;
-  /** Connections of all of them. */
+  /** The connections of all relays together. */
   connections(): number;
-  /** The first look at the relays comes before the first claim. */
+  /** The first check of the relays comes before the first claim. */
   start(): Promise<void>;
   stopTaking(): void;
   close(graceMs?: number): Promise<void>;
@@ -35,7 +35,10 @@ export interface FleetDeps extends Omit<MemberDeps, 'processes' | 'hasOther' | '
   sandboxUrl: string;
 }
 
-/** What the previous relay has in hand is finished; what it hangs on is not waited for longer. */
+/**
+ * What the previous relay has in progress is finished; a hand-over that hangs is not waited for
+ * longer.
+ */
 const REPLACED_WITHIN_MS = 60_000;
 
 export function openFleet(deps: FleetDeps): Fleet {
@@ -54,7 +57,7 @@ export function openFleet(deps: FleetDeps): Fleet {
     openMember(memberDeps, settings, labelOf(settings));
   let members = wanted().map(open);
 
-  /** Without any relay the sandbox is the way out. */
+  /** If there is no relay, emails go to the sandbox. */
   function wanted(): NamedRelay[] {
     if (relays.isSandbox()) return [{ name: SANDBOX, url: deps.sandboxUrl, ...PLAIN_SETTINGS }];
     return relays.all().filter(({ enabled }) => enabled);
@@ -66,7 +69,7 @@ export function openFleet(deps: FleetDeps): Fleet {
     const kept = members.filter((member) => {
       const settings = now.get(member.name);
       if (settings !== undefined && member.change(settings)) return now.delete(member.name);
-      // Before what follows is opened, which may have its name in metrics.
+      // Before its successor is opened, which may have the same name in metrics.
       retire(member);
       return false;
     });
@@ -75,16 +78,16 @@ export function openFleet(deps: FleetDeps): Fleet {
     if (kept.length < members.length || added.length > 0) members = [...kept, ...added];
     tell();
   }
-  /** What it has not begun is handed to another. */
+  /** What it has not begun is handed to another relay. */
   function retire(member: Member): void {
     member.stopTaking();
     const closed = member.close(REPLACED_WITHIN_MS).finally(() => closing.delete(closed));
     closing.add(closed);
   }
-  /** Before a relay with a rate is opened, or it would be given all of its rate by each process. */
+  /** Before a relay with a rate is opened: otherwise each process would give it the full rate. */
   async function countProcesses(): Promise<void> {
     if (wanted().every(({ ratePerSecond }) => ratePerSecond === null)) return;
-    // Nobody can be asked: the share stays as it was.
+    // If the database does not answer, the share stays as it was.
     processes = await countDeliveryProcesses(database).catch(() => processes);
   }
 
@@ -106,7 +109,7 @@ export function openFleet(deps: FleetDeps): Fleet {
       relays: states,
     };
   }
-  /** Only what is new: how long until the next probe is part of it once. */
+  /** Only news; while all are down, also the time until the next probe. */
   function tell(): void {
     const now = finding();
     const key = JSON.stringify({ ...now, retryAfterMs: 0 });
@@ -137,7 +140,7 @@ export function openFleet(deps: FleetDeps): Fleet {
     async close(graceMs) {
       stopped = true;
       await Promise.all(members.map((member) => member.close(graceMs)));
-      // Their emails were chosen again or are at their end.
+      // Their emails went to another relay or are about to finish.
       await Promise.race([Promise.all(closing), new Promise((r) => setTimeout(r, 1000).unref())]);
     },
   };
@@ -153,6 +156,6 @@ const NO_RELAY: RelayFinding = {
 const inWords = ({ name, detail }: { name: string; detail: string | null }): string =>
   `${name}: ${detail ?? 'down'}`;
 
-/** RELAY_URL and the sandbox have no name in metrics but their address, as ever. */
+/** In metrics, RELAY_URL and the sandbox have only their address as a name, as before. */
 const labelOf = ({ name }: NamedRelay): string | undefined =>
   name === DEFAULT_RELAY || name === SANDBOX ? undefined : name;

@@ -1,6 +1,6 @@
-// What an operator allows a relay a day, over all delivery processes. Asked by member.ts. Each
-// process takes a handful at a time from the database, so that the limit is never passed and few
-// emails wait for an answer. What it allows a second: pace.ts.
+// How many emails per day an operator allows a relay, over all delivery processes. Asked by
+// member.ts. Each process takes a small share at a time from the database, so that the limit is
+// never exceeded and few emails wait for an answer. The limit per second: pace.ts.
 import type { Database } from '../store/pool.ts';
 
 export interface DailyShare {
@@ -13,9 +13,9 @@ export interface DailyShare {
   close(): Promise<void>;
 }
 
-/** Of the day's emails, taken at a time: a hundredth, and no more than this. */
+/** The share taken at a time: a hundredth of the day's emails, and no more than this. */
 const MOST_AT_A_TIME = 100;
-/** Others may give back, and operators raise the limit. */
+/** Other processes may give some back, and operators may raise the limit. */
 const ASK_AGAIN_MS = 10_000;
 
 export function createDailyShare(
@@ -44,7 +44,7 @@ export function createDailyShare(
   const isUsedUp = () => left === 0 && nowMs() < usedUpUntil;
   return {
     async take() {
-      // What is left of yesterday is worth nothing today.
+      // What is left from yesterday does not count today.
       if (nowMs() >= dayEndsAt) left = 0;
       while (left === 0 && !isUsedUp()) {
         asking ??= ask().finally(() => {
@@ -86,7 +86,7 @@ interface Given {
   dayEndsInMs: number;
 }
 
-/** As many as wanted, or one where that is all there is, or none. */
+/** As many as wanted, or one if there are fewer, or none. */
 async function takeOfDay(
   database: Database,
   relay: string,
@@ -108,7 +108,7 @@ async function takeOfDay(
   return { ...now!, emails: 0 };
 }
 
-/** Emails of today, by relay: those that have a daily limit. */
+/** Today's emails by relay, for those with a daily limit. */
 export async function usedToday(database: Database): Promise<Map<string, number>> {
   const rows = await database.query<{ relay: string; used: number }>(
     `SELECT relay, used FROM relay_usage WHERE day = ${TODAY}`,

@@ -1,6 +1,6 @@
-// One relay of the fleet: its pool and circuit, the limits an operator set, and whether it can take
-// email now. Before: fleet.ts opens one for every relay that is enabled. After: delivery/handing.ts
-// hands emails to it.
+// One relay of the fleet: its pool and circuit, the limits an operator set, and whether it can
+// accept email now. Before it: fleet.ts opens one for every enabled relay. After it:
+// delivery/handing.ts hands emails to it.
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { createRelay, type Envelope, type HandOver, type Relay } from '../smtp/relay.ts';
@@ -20,18 +20,18 @@ import { isOfProvider, providerHeader } from './provider-headers.ts';
 import type { NamedRelay } from './relay-list.ts';
 
 export interface Member extends Candidate {
-  /** Named where the relay itself refused or deferred. */
+  /** Named if the relay itself refused or deferred. */
   host: string;
   connections: number;
   hand: Relay['hand'];
-  /** When it may be given the next email; undefined: at any rate. */
+  /** When it may get the next email; undefined: no limit per second. */
   pace: Pace | undefined;
-  /** Its circuit is open, or its day is used up. */
+  /** Its circuit is open, or its daily limit is used up. */
   isDown(): boolean;
   finding(): RelayHealthFinding;
-  /** Whether deliveries through it are ever heard of; null: it was not asked yet. */
+  /** Whether we ever learn of deliveries through it; null: not asked yet. */
   reports(): boolean | null;
-  /** Takes over what needs no new pool; false: it does. */
+  /** Applies changes that need no new pool; false: they do. */
   change(settings: NamedRelay): boolean;
   start: RelayHealth['start'];
   stopTaking(): void;
@@ -44,17 +44,17 @@ export interface MemberDeps {
   metrics: Metrics;
   /** Our name in EHLO. */
   name: string;
-  /** Of relays for which the operator gave no number. */
+  /** For relays without a number set by the operator. */
   connections: number;
-  /** Delivery processes that share what is allowed a second. */
+  /** Delivery processes that share the limit per second. */
   processes: () => number;
-  /** A relay with another name can take email. */
+  /** A relay with another name can accept email. */
   hasOther: (name: string) => boolean;
-  /** Something of what `finding` says is new. */
+  /** Something in `finding` has changed. */
   onNews: () => void;
 }
 
-/** So many emails in a row, and it is left alone for a while: others get what it slows down. */
+/** After this many throttled emails in a row it rests for a while: others get its emails. */
 const THROTTLED_TO_REST = 3;
 const REST_MS = 5_000;
 
@@ -96,7 +96,7 @@ export function openMember(deps: MemberDeps, opened: NamedRelay, label?: string)
     note(handOver);
     return handOver;
   };
-  /** Only what the relay was told of counts toward its day. */
+  /** Only emails that the relay was told about count toward its daily limit. */
   const handWithinDay =
     (share: NonNullable<typeof daily>): Relay['hand'] =>
     async (envelope, chunks, wish) => {
@@ -145,11 +145,11 @@ export function openMember(deps: MemberDeps, opened: NamedRelay, label?: string)
   };
 }
 
-/** What a pool is made of. */
+/** The settings that a pool depends on. */
 const poolOf = ({ name, url, connections, ratePerSecond, dailyLimit }: NamedRelay): string =>
   JSON.stringify([name, url, connections, ratePerSecond, dailyLimit]);
 
-/** 421, or a status of the class 4.7: it takes no more from us for now (RFC 3463 3.8). */
+/** 421, or a status of the class 4.7: it accepts no more from us for now (RFC 3463 3.8). */
 export const isThrottled = ({ recipients }: HandOver): boolean =>
   recipients.some(
     ({ result, code, enhanced }) =>

@@ -1,31 +1,33 @@
-// What an operator allows a relay a second, shared out evenly over the delivery processes. Before:
-// delivery/handing.ts has a copy for the relay. After: it waits here for its moment. Few wait: what
-// a process has in hand is for all relays, and one that is slow by its limit must not fill it. The
-// others are told when to try again, so that they come one after the other.
+// How many emails per second an operator allows a relay, shared evenly by the delivery processes.
+// Before it: delivery/handing.ts has a copy for the relay. After it: the copy waits here for its
+// turn. Few wait: a process has limited room for the emails of all relays, and one with a low limit
+// must not fill it. The others are told when to try again, so that they come one after the other.
 
-/** What was not used for so long may be made up for. */
+/** Unused time that may be caught up on. */
 const CATCH_UP_MS = 100;
-/** What may wait here: the emails of half a second, or these few. */
+/** How many may wait here: the emails of half a second, or these few. */
 const WAIT_HERE_SECONDS = 0.5;
 const WAIT_HERE_AT_LEAST = 4;
-/** They come a little sooner than the limit allows, or the relay would wait for them. */
+/** They come slightly sooner than the limit allows; otherwise the relay would wait for them. */
 const SOONER = 0.9;
-/** If the limit is raised in the meantime, they learn of it then. */
+/** If the limit is raised in the meantime, they learn of it by then. */
 const COME_AGAIN_WITHIN_MS = 120_000;
 
 export interface Pace {
-  /** Waits until the next email may go; not at all once it is closed. */
+  /** Waits until the next email may be handed over; not at all once it is closed. */
   next(): Promise<void>;
-  /** 0: it may wait here, and `leave` follows. Else in how many milliseconds it tries again. */
+  /**
+   * 0: it may wait here, and `leave` follows. Otherwise the milliseconds until it should try again.
+   */
   enter(wish: { urgent: boolean }): number;
   leave(): void;
-  /** Others, where there are any, are the quicker way. */
+  /** If there are other relays, they are faster. */
   isFull(): boolean;
-  /** The relay is given up: whoever waits goes on, and is handed to another. */
+  /** The relay is given up: waiting emails continue, and are handed to another. */
   close(): void;
 }
 
-/** `share`: of the emails a second, how many are this process's. */
+/** `share`: how many of the emails per second this process may hand over. */
 export function createPace(share: () => number): Pace {
   let nextAt = 0;
   let waiting = 0;
@@ -57,7 +59,7 @@ export function createPace(share: () => number): Pace {
       clearTimeout(timer);
     },
     enter({ urgent }) {
-      // What is urgent passes those that wait, and so has room of its own.
+      // Urgent emails overtake those that wait, and so have extra room.
       if (!isClosed && waiting >= room() * (urgent ? 2 : 1)) return book();
       waiting++;
       return 0;

@@ -1,6 +1,6 @@
-// Sends a probe of a return path through every relay: a small email to ourselves. Asked after a
-// domain's CNAME was seen, and by `doctor`. After: inbound/feedback-smtp.ts notes that it came back
-// (feedback/return-path-probes.ts).
+// Sends a probe of a return path through every relay: a small email to ourselves. Called after a
+// domain's CNAME was seen, and by `doctor`. After it: inbound/feedback-smtp.ts records that it came
+// back (feedback/return-path-probes.ts).
 import { randomUUID } from 'node:crypto';
 import { returnPathHost } from '../accounts/domain-records.ts';
 import { proveReturnPath } from '../accounts/return-path-proof.ts';
@@ -13,9 +13,9 @@ import { isRelayUrlInUse } from './stored-relays.ts';
 export interface ProbingDeps {
   database: Database;
   bounceDomain: string;
-  /** The address that the service writes from, where there is one. */
+  /** The address that the service sends from, if there is one. */
   sender: string | undefined;
-  /** As they are now: a probe that passes one over proves nothing. */
+  /** The current relays: a probe that skips one proves nothing. */
   relays: () => readonly NamedRelay[] | Promise<readonly NamedRelay[]>;
 }
 
@@ -23,12 +23,13 @@ export interface DomainProbingDeps extends ProbingDeps {
   relayUrl: string | undefined;
 }
 
-/** Somebody may wait for it. */
+/** Short, since a person may be waiting. */
 const TIMEOUTS = { connectMs: 5_000, greetingMs: 10_000, mailMs: 10_000, rcptMs: 10_000 };
 
 /**
- * The return path of an account's domain. In the sandbox reports always find the way. A command or a
- * process with another RELAY_URL than those that hand email over, or with none, can prove nothing.
+ * The return path of an account's domain. In the sandbox, reports always come back. A command or a
+ * process whose RELAY_URL differs from that of the processes that hand email over, or is unset, can
+ * prove nothing.
  */
 export async function probeDomain(
   deps: DomainProbingDeps,
@@ -42,14 +43,14 @@ export async function probeDomain(
   } else await sendProbes(deps, enabled, { host: returnPathHost(of.domain), of });
 }
 
-/** Answers the batch, whose probes come back or not. */
+/** Returns the id of the batch of probes, which may or may not come back. */
 export async function sendProbes(
   deps: ProbingDeps,
   relays: readonly NamedRelay[],
   probed: ProbedHost,
 ): Promise<string> {
   const batch = randomUUID();
-  // All are noted before the first is sent: one that comes back at once must not prove for all.
+  // All are recorded before the first is sent: one that comes back at once must not count for all.
   const probes = [];
   for (const relay of relays) {
     probes.push({ relay, ...(await noteProbe(deps.database, batch, probed, relay.name)) });
@@ -63,7 +64,7 @@ export async function sendProbes(
   return batch;
 }
 
-/** Why the relay did not take it. */
+/** Why the relay did not accept it. */
 async function hand(
   { bounceDomain, sender }: ProbingDeps,
   url: string,

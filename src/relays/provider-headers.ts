@@ -1,6 +1,6 @@
-// What a provider is told with an email, so that it tells us again in its notifications: the token
-// of the copy. Set by member.ts in front of the email, unsigned; the provider takes the header off.
-// After: feedback/providers reads it.
+// What we send to a provider with an email so that it repeats it in its notifications: the token of
+// the copy. member.ts adds it in front of the email, unsigned; the provider removes the header.
+// After it: feedback/providers reads it.
 
 const HEADERS: Record<string, { host: RegExp; name: string; value: (token: string) => string }> = {
   postmark: {
@@ -22,11 +22,11 @@ const HEADERS: Record<string, { host: RegExp; name: string; value: (token: strin
 
 export const PROVIDER_NAMES = Object.keys(HEADERS);
 
-/** Whether its owner tells by HTTP what happened to email, as Amazon SES does too. */
+/** Whether its provider reports by HTTP what happened to email; Amazon SES does too. */
 export const isOfProvider = (url: string): boolean =>
   headerFor(url) !== undefined || /(^|\.)amazonaws\.com$/.test(new URL(url).hostname);
 
-/** Undefined where the relay is not theirs, by its host or by `?provider=` in its address. */
+/** Undefined if the relay is not theirs, by its host or by `?provider=` in its address. */
 function headerFor(url: string) {
   const { hostname, searchParams } = new URL(url);
   const named = searchParams.get('provider');
@@ -44,13 +44,16 @@ export function providerHeader(
   const own = new RegExp(`^${name}:`, 'im');
   return (returnPath, chunks) => {
     const [, token] = /^bounce\+(\w+)@/.exec(returnPath) ?? [];
-    // A sender who may set the header (ALLOWED_HEADERS) has it: two would confuse the provider.
+    // If a sender set the header (ALLOWED_HEADERS), it stays: two would confuse the provider.
     if (token === undefined || own.test(headOf(chunks))) return chunks;
     return [Buffer.from(`${name}: ${value(token)}\r\n`), ...chunks];
   };
 }
 
-/** compose.ts begins with all of the header; what follows may be 33 MB, which nobody copies here. */
+/**
+ * compose.ts puts the whole header into the first chunk; up to 33 MB follow and are not copied
+ * here.
+ */
 function headOf([first]: readonly Buffer[]): string {
   const start = first?.toString('latin1') ?? '';
   const end = start.indexOf('\r\n\r\n');

@@ -1,6 +1,6 @@
 // Which relays there are, for one process: those that operators added and the one of RELAY_URL,
-// asked for once a second, so that a change takes effect everywhere without a restart. Before:
-// operations/relays.ts stores them. After: fleet.ts opens and closes what changed.
+// read once a second, so that a change takes effect everywhere without a restart. Before it:
+// operations/relays.ts stores them. After it: fleet.ts opens and closes what changed.
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
@@ -16,18 +16,18 @@ export interface NamedRelay extends RelaySettings {
 }
 
 export interface RelayList {
-  /** All with an address, also those that are disabled. */
+  /** All that have an address, including disabled ones. */
   all(): readonly NamedRelay[];
   /** There is none: the sandbox captures everything. */
   isSandbox(): boolean;
-  /** Called after every look, whether something changed or not. */
+  /** Called after every read, whether something changed or not. */
   onLook(listener: (relays: readonly NamedRelay[]) => void): void;
-  /** Called when email goes out by other relays than before. */
+  /** Called when the relays that email goes through have changed. */
   onChange(listener: () => void): void;
   close(): Promise<void>;
 }
 
-/** Those that are stored, and `default` where RELAY_URL names it and no row does. */
+/** The stored relays, plus `default` if RELAY_URL names it and no row does. */
 export async function knownRelays(
   database: Queryable,
   vault: Vault,
@@ -39,7 +39,7 @@ export async function knownRelays(
   return [{ name: DEFAULT_RELAY, url: null, ...PLAIN_SETTINGS }, ...stored];
 }
 
-/** Where a relay is; undefined: only RELAY_URL would say, and it is unset here. */
+/** The address of a relay; undefined: only RELAY_URL would say, and it is unset here. */
 export const addressOf = (
   { url }: Pick<RelaySettings, 'url'>,
   relayUrl: string | undefined,

@@ -1,5 +1,5 @@
-// A relay's rule in words, as the command and the page of operators take it: `account=4,stream=news`.
-// Imports nothing that runs, so that web/ can read it too.
+// A relay's rule in words, as the command and the operators' page accept it:
+// `account=4,stream=news`. Imports nothing at run time, so that web/ can import it too.
 import type { RelayRule } from './stored-relays.ts';
 
 const CONDITIONS: Record<string, keyof RelayRule> = {

@@ -1,5 +1,5 @@
-// The relays that operators added, as they are stored: the URL sealed, because the password is in
-// it. Written by operations/relays.ts; read by relay-list.ts, once a second in every process.
+// The relays that operators added, as stored: the URL is sealed, because it contains the password.
+// Written by operations/relays.ts; read by relay-list.ts, once a second in every process.
 import { relaysChanged } from '../accounts/return-path-proof.ts';
 import { Problem } from '../errors.ts';
 import { disregardProbes } from '../feedback/return-path-probes.ts';
@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Which email a relay is for. All that is given must be so. */
+/** Which email a relay is for. All given conditions must match. */
 export interface RelayRule {
   from_domain?: string | undefined;
   stream?: string | undefined;
@@ -19,21 +19,21 @@ export interface RelayRule {
 
 export interface RelaySettings {
   name: string;
-  /** Null: what RELAY_URL says, which is the relay called `default`. */
+  /** Null: the value of RELAY_URL, for the relay named `default`. */
   url: string | null;
-  /** Its share of the email that no rule leads elsewhere; 0: only by rule, or when no other can. */
+  /** Its share of the email that no rule assigns; 0: only by rule, or if no other can accept it. */
   weight: number;
-  /** Of one delivery process; null: RELAY_CONNECTIONS. */
+  /** Per delivery process; null: RELAY_CONNECTIONS. */
   connections: number | null;
   /** Over all delivery processes; null: no limit. */
   ratePerSecond: number | null;
-  /** Emails a UTC day, over all delivery processes; null: no limit. */
+  /** Emails per UTC day, over all delivery processes; null: no limit. */
   dailyLimit: number | null;
   enabled: boolean;
   rules: RelayRule[];
 }
 
-/** The one that RELAY_URL names; a row of it holds what else an operator said of it. */
+/** The relay of RELAY_URL; its row holds any other settings by an operator. */
 export const DEFAULT_RELAY = 'default';
 
 export const PLAIN_SETTINGS: Omit<RelaySettings, 'name' | 'url'> = {
@@ -83,9 +83,9 @@ export async function deleteRelay(client: Queryable, name: string): Promise<void
 }
 
 /**
- * RELAY_URL changes by a restart, which no operation sees: who hands email over notes where it
- * leads. Answers whether return paths are to be proved again. What was proved before the first note
- * stays so.
+ * RELAY_URL changes by a restart, which no operation sees: the processes that hand email over
+ * record where it leads. Returns whether return paths must be proved again. What was proved before
+ * the first record stays proved.
  */
 export async function noteRelayUrl(
   database: Database,
@@ -108,7 +108,7 @@ export async function noteRelayUrl(
   });
 }
 
-/** Whether email is handed to the RELAY_URL of this process, as far as anybody noted. */
+/** Whether email is handed to the RELAY_URL of this process, as far as recorded. */
 export async function isRelayUrlInUse(
   database: Queryable,
   relayUrl: string | undefined,
@@ -117,20 +117,20 @@ export async function isRelayUrlInUse(
   return place === undefined || place === placeOf(relayUrl);
 }
 
-/** Undefined: nobody has noted it. */
+/** Undefined: not recorded yet. */
 async function readPlace(client: Queryable): Promise<string | null | undefined> {
   const [row] = await client.query<{ place: string | null }>('SELECT place FROM relay_url');
   return row?.place;
 }
 
-/** Another login is the same way. */
+/** Another login at the same server is the same place. */
 function placeOf(relayUrl: string | undefined): string | null {
   if (relayUrl === undefined) return null;
   const { host, port } = parseRelayUrl(relayUrl);
   return `${host}:${port}`;
 }
 
-/** Two operators who change relays at once wait for each other. */
+/** Two operators who change relays at the same time wait for each other. */
 export async function lockRelays(client: Queryable): Promise<void> {
   await client.query('LOCK TABLE relays IN SHARE ROW EXCLUSIVE MODE');
 }

@@ -1,8 +1,8 @@
-// The Resend door: programs that were written for Resend's API, with only its base URL changed. It
-// reads keys, paths and bodies as Resend's libraries write them and answers in their words; what is
-// done are the same operations as everywhere. Served under /resend, and at the root for requests
-// with a bearer key: /emails and its like are no pages of ours. Before it: rest/server.ts, which
-// hands over the bare request. After it: routes.ts.
+// The Resend door: for programs written for Resend's API, with only its base URL changed. It reads
+// keys, paths and bodies as Resend's libraries write them and answers in their format; the work is
+// done by the same operations as everywhere. Served under /resend, and at the root for requests
+// with a bearer key: /emails and the like are not pages of ours. Before it: rest/server.ts, which
+// passes on the bare request. After it: routes.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
@@ -21,13 +21,13 @@ import { RESOURCES, routeFor } from './routes.ts';
 export interface ResendDeps extends OperationDeps {
   /** Shared by all doors. */
   bodies: Bodies;
-  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  /** The client's address, from that of the connection and X-Forwarded-For. */
   addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
 }
 
 const PREFIX = '/resend';
 
-/** What answers the request, where it is one for this door. */
+/** Answers the request, if it is one for this door. */
 export function createResendDoor(
   deps: ResendDeps,
 ): (request: IncomingMessage) => HttpHandler | undefined {

@@ -1,6 +1,6 @@
-// An email as Resend's API writes it, made into a send request of ours, and a message of ours as its
-// API tells it. Before it: routes.ts. What we cannot do is refused by name, never left out in
-// silence.
+// Converts an email from Resend's API into a send request of ours, and one of our messages into
+// Resend's format. Before it: routes.ts. What we cannot do is refused by name, never silently left
+// out.
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -14,7 +14,7 @@ const addresses = z.union([z.string(), z.array(z.string())], {
 
 const attachment = z.strictObject({
   filename: z.union([z.string(), z.literal(false)]).optional(),
-  // Buffers of Node, where a program made JSON of them itself.
+  // Node's Buffers, if a program serialised them as JSON itself.
   content: z
     .union([z.string(), z.object({ type: z.literal('Buffer'), data: z.array(z.number()) })])
     .optional(),
@@ -48,11 +48,11 @@ const email = z.strictObject({
   topicId: z.string().optional(),
 });
 
-/** Longer HTML goes out without a text part. */
+/** Longer HTML is sent without a text part. */
 const LONGEST_HTML_READ = 256 * 1024;
 
 /**
- * HTML for which a text is to be written, as Resend does it: unless that is given, or left blank on
+ * HTML that needs a text part, as Resend generates it: unless one is given, or left blank on
  * purpose.
  */
 export function htmlWithoutText(raw: unknown): string | undefined {
@@ -135,7 +135,7 @@ function toAttachment(given: z.output<typeof attachment>, index: number): object
   });
 }
 
-/** Resend tells the type by the name as well. */
+/** Resend, too, derives the type from the name. */
 const TYPES: Record<string, string> = {
   ...{ '.pdf': 'application/pdf', '.txt': 'text/plain', '.csv': 'text/csv', '.html': 'text/html' },
   ...{ '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.gif': 'image/gif' },
@@ -153,7 +153,9 @@ const listOf = (value: string | string[] | undefined): string[] | undefined =>
 const withoutAbsent = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Resend's ids are UUIDs, and programs keep them in columns of that type: ours are the same bits. */
+/**
+ * Resend's ids are UUIDs, and programs keep them in columns of that type: ours have the same bits.
+ */
 export const toResendId = (id: string): string => readUuid('msg_', id) ?? id;
 
 /** A UUID, or our own id, which webhooks and the dashboard show. */
@@ -164,7 +166,7 @@ export function fromResendId(id: string): string {
   return showUuid('msg_', bytesToUuid(Buffer.from(id.replaceAll('-', ''), 'hex')));
 }
 
-/** `name:value`; a tag that another door gave has no value. */
+/** `name:value`; a tag from another door has no value. */
 export function toResendTag(tag: string): { name: string; value: string } {
   const colon = tag.indexOf(':');
   return colon < 0

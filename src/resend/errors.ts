@@ -1,6 +1,6 @@
-// Refusals in Resend's words: `{statusCode, name, message}` with the names its libraries know.
-// Before it: door.ts, with whatever an operation threw. Status codes are Resend's where it has one
-// for the case.
+// Refusals in Resend's format: `{statusCode, name, message}` with the names its libraries know.
+// Before it: door.ts, with whatever an operation threw. Status codes are Resend's if it has one for
+// the case.
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../operations/refusal.ts';
 
@@ -10,7 +10,7 @@ export interface ResendError {
   message: string;
 }
 
-/** What this service has not; Resend's libraries have no name for that. */
+/** What this service does not offer; Resend's libraries have no name for that. */
 export class NotServed extends Error {}
 
 type Named = [statusCode: number, name: string];
@@ -33,7 +33,7 @@ function nameOf(problem: Problem, status: number, hasKey: boolean): Named {
     case 'unauthenticated':
       return hasKey ? [403, 'invalid_api_key'] : [401, 'missing_api_key'];
     case 'forbidden':
-      // A key without the scope is what Resend calls one with sending access.
+      // Resend calls a key without the scope one with sending access.
       return problem.kind === 'scope' ? [401, 'restricted_api_key'] : [403, 'validation_error'];
     case 'not-paying':
       return [status, 'invalid_access'];
@@ -66,6 +66,6 @@ function invalid({ faults, kind }: Problem): Named {
   return [422, 'validation_error'];
 }
 
-/** Our names of fields are in our details. */
+/** Our details use our own names of fields. */
 const inResendsWords = (detail: string): string =>
   detail.replaceAll('from_email', 'from').replaceAll('content_base64', 'content');

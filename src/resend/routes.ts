@@ -1,5 +1,5 @@
 // What the Resend door serves: each call of Resend's API as operations of ours. Before it: door.ts,
-// which knows who asks and has read the body. What Resend has and we have not is in NOT_SERVED.
+// which knows the caller and has read the body. What Resend offers and we do not is in NOT_SERVED.
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -21,7 +21,7 @@ export interface ResendCall {
   body: unknown;
   query: URLSearchParams;
   via: NewVia;
-  /** `strict` or `permissive`, as batches have it. */
+  /** `strict` or `permissive`, for batches. */
   validation: string | undefined;
 }
 
@@ -118,8 +118,8 @@ async function sendAll(
 }
 
 /**
- * One that cannot be read is in its place as the Problem with it. Of a list that is too long no
- * more is read than shows that it is.
+ * An email that cannot be read is replaced by its Problem. Of a list that is too long, only enough
+ * is read to show that it is.
  */
 async function readEmails(
   deps: OperationDeps,
@@ -135,7 +135,7 @@ async function readEmails(
   return emails;
 }
 
-/** What is wrong with one email; that the account asks for too much is about all of them. */
+/** What is wrong with one email; that the account is over its limit is about all of them. */
 function orThrow(error: unknown): Problem {
   if (error instanceof Problem && error.code !== 'over-limit') return error;
   throw error;
@@ -152,7 +152,7 @@ async function readEmail(
   return text ? { ...request, text } : request;
 }
 
-/** Newest first. A search of ours looks at a bounded number of messages; this is not a search. */
+/** Newest first. Our search reads a limited number of messages; this is not a search. */
 async function listEmails(
   deps: OperationDeps,
   { caller, query, via }: ResendCall,
@@ -171,7 +171,7 @@ async function listEmails(
 
 const MOST_LISTED = 100;
 
-/** Resend's default is 20, and 1 to 100 are allowed. */
+/** Resend's default is 20; 1 to 100 are allowed. */
 function readLimit(query: URLSearchParams): number {
   const limit = Number(query.get('limit') ?? 20);
   if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED) return limit;
@@ -182,7 +182,7 @@ function readLimit(query: URLSearchParams): number {
 
 type Listed = Awaited<ReturnType<(typeof listMessages)['run']>>['data'][number];
 
-/** Who was written to openly and who was not is in the content, which a list does not read. */
+/** Who is in To, Cc or Bcc is in the content, which a list does not read. */
 const listedEmail = (message: Listed) => ({
   id: toResendId(message.id),
   from: message.from_email,
@@ -202,7 +202,7 @@ interface OwnDomain {
   created_at: string;
 }
 
-/** Its name is its id here. Nothing of ours is in a region. */
+/** Its name is its id here. We have no regions. */
 const toResendDomain = ({ domain, verified, created_at }: OwnDomain) => ({
   id: domain,
   name: domain,
@@ -237,7 +237,7 @@ async function tellEmail(
   };
 }
 
-/** Undefined: its days are over, or it is for its reader only. */
+/** Undefined: it is past its retention, or only for its reader. */
 async function contentOf(
   deps: OperationDeps,
   caller: Caller,
@@ -284,7 +284,7 @@ function lastEvent({ status, scheduled_at, cancelled_at, events }: Told): string
   return status === 'bounced' && isSuppressed ? 'suppressed' : status;
 }
 
-/** By the first part of the path: what it is, and what there is in its place. */
+/** By the first part of the path: what it is, and what to use instead. */
 const NOT_SERVED: Record<string, string> = {
   'api-keys': 'API keys: make them in the dashboard or with /v1/keys',
   audiences: 'audiences',
@@ -308,7 +308,7 @@ const NOT_SERVED: Record<string, string> = {
 
 export const RESOURCES: ReadonlySet<string> = new Set(Object.keys(NOT_SERVED));
 
-/** The route with the id in its path; throws for what there is not. */
+/** The route and the id in its path; throws if there is none. */
 export function routeFor(method: string, path: string): { route: Route; id: string } {
   for (const route of ROUTES) {
     const found = route.method === method ? route.path.exec(path) : null;

@@ -1,5 +1,5 @@
 // The role that people, programs and recipients talk to: REST, MCP, the dashboard and inbound HTTP,
-// on one port; and SMTP submission, on ports of its own.
+// on one port; and SMTP submission, on its own ports.
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from '../accounts/directory.ts';
 import { watchRates } from '../accounts/pause.ts';
@@ -50,13 +50,13 @@ export interface ApiLimits {
 
 export interface Api extends SmtpPorts {
   apiUrl: string;
-  /** Where MCP listens on a port of its own; undefined without MCP_PORT. */
+  /** Where MCP listens on its own port; undefined without MCP_PORT. */
   mcpUrl: string | undefined;
-  /** Where the first owner sets the service up, while nobody can sign in. */
+  /** Where the first owner sets up the service, while nobody can sign in. */
   setUpUrl: string;
 }
 
-/** `worker`: that of this process, woken when an email was accepted. */
+/** `worker`: the one in this process, woken when an email is accepted. */
 export async function startApi(
   shared: Shared,
   worker: Worker | undefined,
@@ -101,7 +101,7 @@ export async function startApi(
   // Stopped before the server, which waits for every answer.
   opened(operations.mailbox, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;
-  // PORT=0 takes a free port, known only now.
+  // PORT=0 takes a free port, which is known only now.
   if (config.port === 0) address.baseUrl = address.baseUrl.replace(/:0$/, `:${port}`);
   return {
     apiUrl: address.baseUrl,
@@ -112,8 +112,7 @@ export async function startApi(
 }
 
 /**
- * What takes accepted emails into the database, as long as the queue has room and the relay is
- * there.
+ * Stores accepted emails in the database, as long as the queue has room and the relay is available.
  */
 async function openAccepting(
   shared: Shared,
@@ -237,7 +236,7 @@ function dashboardDeps(
   };
 }
 
-/** Room for bodies is shared out by address; proxies speak for many. */
+/** Memory for bodies is shared out by address; a proxy stands for many clients. */
 const openBodies = ({ read, isProxy }: Requesters, limits: BodyLimits | undefined): Bodies =>
   createBodies({
     addressOf: (request) => {

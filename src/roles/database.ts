@@ -1,5 +1,5 @@
-// The database of a process: the server that comes along or the one of DATABASE_URL, its clock, two
-// pools, the schema. Before: shared.ts. After: every role works with it.
+// The database of a process: the embedded server or the one of DATABASE_URL, its clock, two pools,
+// the schema. Before it: shared.ts. After it: every role works with it.
 
 import type { Config } from '../config/config.ts';
 import type { Log } from '../process/log.ts';
@@ -17,7 +17,7 @@ import type { Opened } from './opened.ts';
 
 export interface Store {
   database: Database;
-  /** The same, for what takes its time. */
+  /** The same, for slow work. */
   upkeep: Database;
   heartbeat: Heartbeat;
 }
@@ -38,7 +38,7 @@ export async function openStore(config: Config, log: Log, opened: Opened): Promi
     database: withPartitions(openDatabase(servers, options)),
     openNode: (at) => {
       const node = openServers(urlAt(servers.current().url, at));
-      // One that hangs fails what is asked of it at once, and keeps nobody waiting.
+      // While a node hangs, statements to it fail at once and keep nobody waiting.
       opened(watchNode({ servers: node, log }), (it) => it.stop());
       return withPartitions(openDatabase(node, options), upkeep);
     },

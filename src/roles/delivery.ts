@@ -36,7 +36,7 @@ export async function startDelivery(
   const sandbox = createRelay({ url: sandboxUrl, name, maxConnections: SANDBOX_CONNECTIONS });
   const worker = await startWorker({
     ...{ database, clock, log, metrics, fleet, leases },
-    // Email of sandbox-only keys is captured even where email goes to real relays.
+    // Email of sandbox-only keys is captured even if other email goes to real relays.
     sandbox: opened(sandbox, (it) => it.close()),
     ...making,
     databaseNowMs: heartbeat.nowMs,
@@ -47,7 +47,7 @@ export async function startDelivery(
 
 const SANDBOX_CONNECTIONS = 2;
 
-/** Answers the URL of the relay that delivers nowhere. */
+/** Returns the URL of the relay that delivers nowhere. */
 async function startSandbox(shared: Shared, feedbackPort: number | undefined): Promise<string> {
   const { config, database, clock, log, making, secret } = shared;
   const sandbox = await startSandboxRelay({

@@ -1,4 +1,5 @@
-// The role that takes email from other mail servers: bounces, complaints, replies to return paths.
+// The role that accepts email from other mail servers: bounces, complaints, replies to return
+// paths.
 import { readFileSync } from 'node:fs';
 import { isReturnPathOf } from '../accounts/return-path-proof.ts';
 import type { Config } from '../config/config.ts';
@@ -8,7 +9,7 @@ import { startFeedbackListener } from '../inbound/feedback-smtp.ts';
 import { JobStopped } from '../process/job-stopped.ts';
 import type { Shared } from './shared.ts';
 
-/** Answers the port on which it listens. */
+/** Returns the port on which it listens. */
 export async function startFeedback(shared: Shared): Promise<number> {
   const { config, database, clock, log, recorder, matcher, secret, threads, dns } = shared;
   const listener = await startFeedbackListener(
@@ -43,7 +44,7 @@ export async function startFeedback(shared: Shared): Promise<number> {
   return listener.port;
 }
 
-/** Features know nothing of threads: that one was stopped is an answer like others. */
+/** Features know nothing of threads: a stopped one is a result like any other. */
 const orStopped = <Output>(output: Promise<Output>): Promise<Output | Stopped> =>
   output.catch((error: unknown) => {
     if (error instanceof JobStopped) return { stopped: error.reason };

@@ -1,6 +1,6 @@
-// How a process is: what must hold for it to be ready, and the gauges that are read when metrics
-// are asked for. Roles add their own checks. Answered by rest/health.ts, on the API's port and on
-// METRICS_PORT.
+// The health of a process: what must hold for it to be ready, and the gauges that are read when
+// metrics are requested. Roles add their own checks. Answered by rest/health.ts, on the API's port
+// and on METRICS_PORT.
 
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../process/clock.ts';

@@ -1,7 +1,7 @@
-// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox emails
-// and kept reports removed, sessions and the like that are over, finished days indexed for
-// searching, domains checked once a day. Every process runs it; each step is safe to run anywhere
-// at any time and does nothing when another just did it.
+// Maintenance: creates partitions ahead and drops old ones; deletes expired idempotency keys,
+// sandbox emails, kept reports and sessions; indexes finished days for searching; checks domains
+// once a day. Every process runs it; each step is safe to run anywhere at any time and does nothing
+// if another process has just done it.
 import type { Dns } from '../accounts/dns.ts';
 import { recheckDomains } from '../accounts/domains.ts';
 import { pruneNotices } from '../accounts/notices.ts';
@@ -71,7 +71,7 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await lapseApprovals(database);
 }
 
-/** What cannot be had back goes only by a clock that has been steady. */
+/** What cannot be restored is deleted only while the clock is steady. */
 async function dropWhatIsPast({ database, clock, log, retention }: MaintenanceDeps): Promise<void> {
   const nowMs = clock.nowMs();
   const history = await noteRun(database, nowMs);
@@ -110,13 +110,13 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
       'a domain lacks DNS records',
     );
   }
-  // After a change of relays all are due at once.
+  // There may be more: after a change of relays, all domains are due at once.
   if (checked.length > 0) await checkDomains(deps, stopped);
 }
 
 /**
- * The first run is part of starting. Tables that others hold, or a node that is away, do not keep it
- * from it: what is missing is made when it is needed.
+ * The first run is part of starting. A locked table or a node that is away does not prevent the
+ * start: missing partitions are created when they are needed.
  */
 export async function startMaintenance(
   deps: MaintenanceDeps,
@@ -135,7 +135,7 @@ export async function startMaintenance(
         slicing = undefined;
       });
   }, SLICE_EVERY_MS);
-  /** One after the other: what became due after the first is seen by the second. */
+  /** One after the other: the second check sees what became due after the first. */
   let checking: Promise<void> = Promise.resolve();
   const checkDue = (): Promise<void> => {
     checking = checking.catch(() => undefined).then(() => checkDomains(deps, () => stopped));
@@ -151,7 +151,7 @@ export async function startMaintenance(
       });
   }, EVERY_MS);
   return {
-    /** Those that are due, without waiting for the next run. */
+    /** Checks those that are due, without waiting for the next run. */
     checkDomains() {
       checkDue().catch((error) => deps.log.error({ err: error }, 'could not check domains'));
     },

@@ -1,7 +1,7 @@
-// What a process has opened, closed again in reverse order.
+// What a process has opened, to be closed in reverse order.
 import type { Log } from '../process/log.ts';
 
-/** Remembers how to close a thing, and hands it on. */
+/** Remembers how to close something, and returns it. */
 export type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => Thing;
 
 export function trackOpened(log: Log): { opened: Opened; closeAll(): Promise<void> } {

@@ -1,5 +1,5 @@
-// The installation's secret and everything that is sealed with it. Opened by main.ts and by
-// commands; the folders below say which of their columns are sealed, and store/ does the work.
+// The installation's secret and everything sealed with it. Opened by main.ts and by commands; the
+// folders below declare which of their columns are sealed, and store/ does the work.
 import { DOMAIN_KEY_COLUMNS } from '../accounts/domain-keys.ts';
 import { APP_COLUMNS } from '../people/authenticator-app.ts';
 import { RELAY_COLUMNS } from '../relays/stored-relays.ts';
@@ -14,7 +14,9 @@ const COLUMNS = [
   ...APP_COLUMNS,
 ];
 
-/** Of commands and tests: joins what runs. main.ts says `start`. */
+/**
+ * Commands and tests use `join`, which changes nothing for running processes. main.ts uses `start`.
+ */
 export const openSecret = (
   database: Database,
   secretKey: string | undefined,

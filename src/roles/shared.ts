@@ -1,5 +1,5 @@
 // What the roles of a process share: database, clock, secret, threads, guards and caches, each
-// opened once. Before: main.ts. After: each role takes what it needs from here.
+// opened once. Before it: main.ts. After it: each role takes what it needs from here.
 import type { Agent } from 'undici';
 import { createDns, type Dns } from '../accounts/dns.ts';
 import type { Config } from '../config/config.ts';
@@ -37,22 +37,24 @@ export interface Shared extends Store {
   secret: Secret;
   threads: Pool<ServiceJobs>;
   dns: Dns;
-  /** Which relays there are, as operators change them. */
+  /** The relays as operators have configured them. */
   relays: RelayList;
-  /** Finds out whether reports come back through the return path of a domain. */
+  /** Checks whether reports come back through the return path of a domain. */
   probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
-  /** Those that are due, without waiting for the next maintenance. */
+  /** Checks those that are due, without waiting for the next maintenance. */
   checkDomains: () => void;
   readiness: Readiness;
   health: ProcessHealth;
-  /** Records what reports of mail servers and of receivers say. */
+  /** Records what reports from mail servers and receivers say. */
   recorder: ReportRecorder;
   matcher: Matcher;
-  /** What emails are made with. */
+  /** What emails are composed with. */
   making: MakingDeps;
-  /** Where webhooks may go, and the connections on which they do. */
+  /** Where webhooks may be posted, and the connections used for that. */
   webhooks: { guard: AddressGuard; agent: Agent };
-  /** Under which address people reach the service; with PORT=0 it is known once the API listens. */
+  /**
+   * The address at which people reach the service; with PORT=0 it is known once the API listens.
+   */
   address: {
     baseUrl: string;
     /** Where signed-in people open the dashboard, as their browsers say; null: nobody has. */
@@ -60,7 +62,7 @@ export interface Shared extends Store {
     /** Where programs send by SMTP; null: nowhere. */
     smtp: { host: string; port: number | null; securePort: number | null } | null;
   };
-  /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
+  /** Settles with the reason when the process cannot continue: the secret was changed. */
   unfit: Promise<string>;
 }
 
@@ -75,7 +77,7 @@ export async function openShared(
   const store = await openStore(config, log, opened);
   const { database, upkeep } = store;
   const clock = testClock ?? store.heartbeat;
-  // First of all: with a wrong SECRET_KEY nothing is touched.
+  // First: with a wrong SECRET_KEY nothing is touched.
   const secret = await openSecret(database, config.secretKey, 'start');
   const unfit = new Promise<string>((resolve) => {
     opened(watchSecret(database, secret, resolve), (it) => it.close());
@@ -144,7 +146,7 @@ export async function openShared(
 }
 
 /**
- * Such an email waits as long as it has to: nobody waits for it at a door, and it must not be given
+ * A large email waits as long as it must: nobody waits for it at a door, and it must not be given
  * up.
  */
 const openLargeEmails = (log: Log, metrics: Metrics): Pool<LargeEmailJobs> =>

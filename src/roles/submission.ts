@@ -6,7 +6,7 @@ import { readCertificate, watchCertificate } from '../submission/certificate.ts'
 import { type Submission, type SubmissionLimits, startSubmission } from '../submission/server.ts';
 import type { Shared } from './shared.ts';
 
-/** The ports on which programs send by SMTP; undefined where there is none. */
+/** The ports on which programs send by SMTP; undefined if there are none. */
 export interface SmtpPorts {
   smtpPort: number | undefined;
   smtpsPort: number | undefined;

@@ -13,18 +13,18 @@ export interface OwnCapturedEmail {
   recipients: string[];
   subject: string;
   messageId: string;
-  /** Through which door its message came. */
+  /** The door through which its message came. */
   door: string | null;
   size: number;
   codes: string[];
   links: EmailLink[];
 }
 
-/** Which of the account's emails; what is null does not matter. */
+/** Which of the account's emails; a null field matches any. */
 export interface Wanted {
-  /** A recipient of the envelope, in any case of letters. */
+  /** A recipient of the envelope, case-insensitive. */
   to: string | null;
-  /** Part of it, in any case of letters. */
+  /** A part of it, case-insensitive. */
   subject: string | null;
   /** Captured later than the email with this uuid. */
   afterUuid: string | null;

@@ -8,7 +8,7 @@ export interface ComplaintRequest {
   to: string;
   returnPath: string;
   complainer: string;
-  /** The original email, of which the headers are returned. */
+  /** The original email, whose headers are returned. */
   original: Buffer;
   date: Date;
 }

@@ -1,4 +1,4 @@
-// A captured email, read: for tests once, when it is captured (who wrote, codes, links), and for
+// Reads a captured email: for tests once, when it is captured (sender, codes, links), and for
 // people when they look at it (headers, bodies, files). Before it: relay.ts and
 // operations/sandbox.ts.
 import { headerText, type Part, partText, readEmail } from '../feedback/mime.ts';
@@ -22,7 +22,7 @@ export interface ReadEmail {
 
 /** What tests look for. */
 export interface EmailFindings {
-  /** The header's, decoded. */
+  /** From the header, decoded. */
   from: string;
   subject: string;
   /** Best first. */
@@ -31,12 +31,12 @@ export interface EmailFindings {
 }
 
 const LONGEST_SHOWN = 4 * 1024 * 1024;
-/** Read while the relay waits: an email with more says the rest to people only. */
+/** Searched while the relay waits: what comes later in a longer email is shown to people only. */
 const MOST_BYTES_SEARCHED = 512 * 1024;
-/** As many tags as a code may stand behind. */
+/** Enough for the tags that may come before a code. */
 const MOST_HTML_FOR_CODES = 64 * 1024;
 const LONGEST_HEADER = 1000;
-/** All fields of an email. */
+/** All header fields of an email together. */
 const LONGEST_HEAD = 256 * 1024;
 
 export function findIn(raw: Buffer, targetOf: TargetOf): EmailFindings {
@@ -55,10 +55,10 @@ export function findIn(raw: Buffer, targetOf: TargetOf): EmailFindings {
   return { from: shown('from'), subject, codes, links };
 }
 
-/** PostgreSQL takes no NUL, and no half of a pair. */
+/** PostgreSQL accepts neither NUL nor half a surrogate pair. */
 const storable = (text: string): string => text.replace(/[\0\p{Cs}]/gu, '\ufffd');
 
-/** Stops after each piece: it may have 25 MB. */
+/** Yields after each piece: it may have 25 MB. */
 export function* readCaptured(raw: Buffer): Generator<void, ReadEmail> {
   const { tree, body } = treeOf(raw);
   const { html, text, files } = yield* contentsOf(tree, body);
@@ -100,12 +100,12 @@ function textOf(parts: readonly Part[], type: string): string | null {
   return part === undefined ? null : partText(part, LONGEST_SHOWN);
 }
 
-/** Whoever looks at a captured email here is not its reader: that must not count as an open. */
+/**
+ * A person who looks at a captured email here is not its recipient: that must not count as an open.
+ */
 const withoutPixel = (html: string | null): string | null => html?.replace(PIXEL, '') ?? null;
 
-/**
- * A tag that opens ends the search: 4 MB of tags that never close took longer than five minutes.
- */
+/** An opening tag ends the search: 4 MB of tags that never close took more than five minutes. */
 const PIXEL = new RegExp(`<img src="[^"<>]*${TRACKING_PATHS.open}[\\w-]+"[^<>]*>`, 'g');
 
 const isAttachment = (part: Part): boolean =>

@@ -1,24 +1,24 @@
-// One-time codes in what an email says, for tests that sign in: `123456`, `123 456`, `7KQ2-M9XA`.
-// Before it: captured-email.ts, which hands over subject and text. A number counts only where the words
-// around it speak of a code: years, prices, phone and order numbers do not. Linear: every
-// expression is bounded, and what a text may cost is too.
+// One-time codes in the text of an email, for tests that sign in: `123456`, `123 456`, `7KQ2-M9XA`.
+// Before it: captured-email.ts, which passes subject and text. A number counts only if the words
+// around it mention a code: years, prices, phone and order numbers do not. Linear: every expression
+// is bounded, and so is the cost of a text.
 
-/** 64 KB of letters took 30 ms. Emails with codes say little else. */
+/** 64 KB of letters took 30 ms. Emails with codes contain little else. */
 const LONGEST_TEXT = 16 * 1024;
 const MOST_CODES = 10;
 /** A list of a thousand numbers is not an email with a code. */
 const MOST_LOOKED_AT = 300;
-/** How far from a code the word for it may stand. */
+/** How far a code may be from the word for it. */
 const BEFORE = 80;
 const AFTER = 60;
-/** For a code on a line of its own, which the words above or below it explain. */
+/** For a code on its own line, which the words above or below it explain. */
 const AROUND = 400;
 
-/** What people call such a code, in the languages of most emails. */
+/** The words for such a code, in the languages of most emails. */
 const CODE_WORDS =
   /(?<!\p{L})(?:(?:pass|security|verification|confirmation|login|sign-in|access|auth|one-time|recovery|backup)?[ -]?codes?|passcodes?|pins?|otp|tokens?|(?:one|single)[ -](?:time|use)[ -](?:password|pin)|c[oó]digos?|codice|kode?n?|koodi|kodu?|code d[e’'][ \p{L}]{1,20}|(?:\p{L}{1,20})(?:code|kode|kod)|код|κωδικ[οό]ς|(?:ال)?رمز(?:ك|كم|ها)?|קוד)(?!\p{L})|验证码|驗證碼|認証コード|確認コード|コード|인증|รหัส/iu;
 
-/** A code, but none that signs anybody in. */
+/** A code, but not one for signing in. */
 const OTHER_CODES =
   /(?<!\p{L})(?:promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|invite|postal|post|zip|area|country|dial(?:l?ing)?|error|status|source|product|item|sort|swift|tax|booking|order|tracking|customer|dress|qr|bar)[ -]?(?:code|pin|token)s?(?!\p{L})/giu;
 
@@ -37,12 +37,12 @@ const MONTH =
 
 /**
  * Digits, also in groups (`123 456`, `12-34-56`, `1 2 3 4 5 6`), or capitals and digits, also in
- * groups (`7KQ2-M9XA`), with the letter some put in front (`G-123456`).
+ * groups (`7KQ2-M9XA`), with the letter that some put in front (`G-123456`).
  */
 const CANDIDATE =
   /(?<![\p{L}\p{N}_+./@:&=-])(?:\d{2,4}(?:[ \u00a0-]\d{2,4}){1,3}|\d(?:[ \u00a0]\d){3,7}|\d{4,8}|[A-Z]-\d{4,8}|[A-Z0-9]{3,6}(?:-[A-Z0-9]{3,6}){1,3}|[A-Z0-9]{4,10})(?![\p{L}\p{N}_/@+=-])(?![.,:]\d)/gu;
 
-/** As a person would type it: groups of digits without what parts them. Best first. */
+/** As a person would type it: groups of digits without separators. Best first. */
 export function codesIn(subject: string, text: string): string[] {
   const whole = `${subject.slice(0, 1000)}\n\n${text.slice(0, LONGEST_TEXT)}`;
   const plain = withoutOthers(whole);
@@ -58,8 +58,8 @@ export function codesIn(subject: string, text: string): string[] {
 }
 
 /**
- * Addresses hold digits that nobody types, and other kinds of codes would vouch for numbers. Marks
- * that say in which direction a text is read are around numbers in Arabic.
+ * URLs contain digits that nobody types, and words for other kinds of codes would match their
+ * numbers. In Arabic, numbers have text direction marks around them.
  */
 const withoutOthers = (text: string): string =>
   text
@@ -73,7 +73,7 @@ const blank = (found: string): string => ' '.repeat(found.length);
 const typed = (written: string): string =>
   /^[\d \u00a0-]+$/.test(written) ? written.replace(/\D/g, '') : written;
 
-/** Zero: no code. Else how sure it is. */
+/** Zero: not a code. Otherwise how certain it is. */
 function weigh(text: string, at: number, written: string): number {
   if (!looksLikeCode(written)) return 0;
   const end = at + written.length;
@@ -85,7 +85,7 @@ function weigh(text: string, at: number, written: string): number {
     const around = text.slice(Math.max(0, at - AROUND), end + AROUND);
     return CODE_WORDS.test(around) ? 4 : 0;
   }
-  // Capitals and digits in a sentence are mostly names of things: the word must come right before.
+  // Capitals and digits in a sentence are mostly product names: the word must come right before.
   const near = /\d/.test(written) && !/[A-Z]/.test(written) ? BEFORE : 25;
   const said = lastSentence(before).slice(-near);
   if (CODE_WORDS.test(said) && !isYear(written)) return 3;
@@ -101,7 +101,7 @@ function weigh(text: string, at: number, written: string): number {
 function looksLikeCode(written: string): boolean {
   const digits = written.replace(/\D/g, '').length;
   if (!/[A-Z]/.test(written)) return digits >= 4 && digits <= 8;
-  // All capitals is a word, unless it comes in groups as codes for devices do.
+  // All capitals is a word, unless it is in groups like codes for devices.
   return digits > 0 || /^[A-Z]{4}-[A-Z]{4}$/.test(written);
 }
 

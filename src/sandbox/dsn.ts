@@ -16,7 +16,7 @@ export interface DsnRequest {
   returnPath: string;
   envelopeId: string | null;
   recipients: readonly DsnRecipient[];
-  /** The original email, of which the headers are returned. */
+  /** The original email, whose headers are returned. */
   original: Buffer;
   date: Date;
 }

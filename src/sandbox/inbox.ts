@@ -1,5 +1,5 @@
-// The sandbox's inbox: every email that was handed to it, kept for people and tests to look at. Of
-// each account the newest 1,000, and those still being played (player.ts); the rest is pruned.
+// The sandbox's inbox: every email that was handed to it, kept for people and tests to look at. It
+// keeps each account's newest 1,000, and those still being played (player.ts); the rest is deleted.
 import { Problem } from '../errors.ts';
 import type { EmailReference } from '../feedback/return-path.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
@@ -16,7 +16,7 @@ export interface CapturedEmail {
   capturedAt: string;
   from: string;
   recipients: string[];
-  /** The message id the envelope named, for emails of ours. */
+  /** The message id that the envelope named, for our own emails. */
   messageId: string | null;
   size: number;
 }
@@ -43,7 +43,7 @@ export interface NewEmail {
   findings: EmailFindings;
 }
 
-/** The email and what is to be played for it, together. Answers its uuid. */
+/** Stores the email together with the steps to play for it. Returns its uuid. */
 export async function capture(
   database: Database,
   nowMs: number,

@@ -1,23 +1,23 @@
-// The links of an email, for tests that follow them: where each leads and what it says. Before it:
-// captured-email.ts. A link that is tracked is shown with its target, which is what a test knows.
+// The links of an email, for tests that follow them: each target and its text. Before it:
+// captured-email.ts. A tracked link is shown with its target, which is what a test knows.
 import { Tokens } from '../html/tokens.ts';
 
 export interface EmailLink {
-  /** Where it leads. */
+  /** The target. */
   url: string;
   /** The words of the link; empty for images and in plain text. */
   text: string;
-  /** As it is in the email, where clicks are tracked; following it counts as a click. */
+  /** As it is in the email, if clicks are tracked; following it counts as a click. */
   trackedUrl: string | null;
 }
 
 const MOST_LINKS = 100;
 const LONGEST_TEXT = 200;
 const LONGEST_URL = 4000;
-/** With an authority, so links into apps are among them and `mailto:`, `cid:` and `data:` are not. */
+/** With an authority, so links into apps are included and `mailto:`, `cid:` and `data:` are not. */
 const WEB_OR_APP = /^[a-z][a-z\d+.-]{1,30}:\/\//i;
 
-/** `targetOf`: where a tracked link leads; undefined for every other. */
+/** `targetOf`: the target of a tracked link; undefined for any other link. */
 export type TargetOf = (url: string) => string | undefined;
 
 export function linksInHtml(html: string, targetOf: TargetOf): EmailLink[] {
@@ -39,11 +39,11 @@ export function linksInHtml(html: string, targetOf: TargetOf): EmailLink[] {
   return links.map((link) => ({ ...link, text: shortened(link.text) }));
 }
 
-/** Of an email without HTML: the addresses in its text. */
+/** For an email without HTML: the URLs in its text. */
 export function linksInText(text: string, targetOf: TargetOf): EmailLink[] {
   const links: EmailLink[] = [];
   for (const [found] of text.matchAll(/(?<![a-z\d])[a-z][a-z\d+.-]{1,30}:\/\/[^\s<>"]{1,4000}/gi)) {
-    // What ends the sentence or the bracket around it is not part of the address.
+    // Punctuation that ends the sentence or the bracket around it is not part of the URL.
     const link = linkTo(found.replace(/[.,;:!?)\]}'’”]{1,5}$/, ''), targetOf);
     if (link !== undefined) links.push(link);
     if (links.length >= MOST_LINKS) break;

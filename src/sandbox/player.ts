@@ -1,6 +1,6 @@
-// The simulator's player: works off what is still to be played for captured emails. A step that
-// fails is tried again later, and what was begun survives a restart, for the steps are in the
-// database (sandbox_acts) since the email was captured.
+// The simulator's player: works through the steps still to be played for captured emails. A step
+// that fails is retried later, and what has begun survives a restart, because the steps are in the
+// database (sandbox_acts) from the moment the email is captured.
 
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
@@ -19,7 +19,7 @@ import { type Act, SCRIPTS } from './scripts.ts';
 export const SANDBOX_HOST = 'sandbox.localhost';
 
 const POLL_EVERY_MS = 200;
-/** A process that dies in the middle of a step leaves it to others after this. */
+/** If a process dies in the middle of a step, others take it over after this. */
 const LEASE_MS = 30_000;
 const MOST_IN_HAND = 100;
 /** With the growing waits between them, about an hour. */
@@ -38,16 +38,16 @@ export interface PlayerDeps {
 export interface PlayedEmail {
   from: string;
   envelopeId: string | null;
-  /** All of it, or the beginning, which has its header. */
+  /** All of it, or the beginning with its header. */
   raw: Buffer;
-  /** Where `raw` is not all. */
+  /** Set if `raw` is not all. */
   readAll?: () => Promise<Buffer | undefined>;
 }
 
-/** What is at hand of an email: twenty steps of emails of 25 MB are due together. */
+/** How much of an email is in memory: twenty steps of 25 MB emails may be due together. */
 const MOST_AT_HAND = 256 * 1024;
 
-/** The row of a captured email; `raw` is the beginning at least. */
+/** The row of a captured email; `raw` is at least the beginning. */
 export interface StoredCapture extends Omit<PlayedEmail, 'readAll'> {
   accountId: number;
   uuid: string;
@@ -76,7 +76,7 @@ export interface Part {
 }
 
 export interface Player {
-  /** Which parts to write down with the email, and the moment it is on disk, to begin with. */
+  /** The parts to store with the email, and a function to begin playing once it is on disk. */
   plan(scripts: ReadonlyMap<string, string[]>): {
     parts: Part[];
     begin: (email: PlayedEmail) => void;
@@ -95,7 +95,7 @@ interface Row {
 
 interface Played {
   row: Row;
-  /** Null: the last step is done, or it is given up. */
+  /** Null: the last step is done, or the script is given up. */
   next: { step: number; afterMs: number; attempts: number } | null;
 }
 
@@ -117,7 +117,7 @@ export function startPlayer(deps: PlayerDeps): Player {
   function start(row: Row): void {
     const work = playStep(deps, row)
       .then((next) => played.add({ row, next }))
-      // Nothing is lost: the lease ends and the step is played again.
+      // Nothing is lost: the lease expires and the step is played again.
       .catch(couldNotNote)
       .finally(() => inHand.delete(work));
     inHand.add(work);
@@ -132,7 +132,8 @@ export function startPlayer(deps: PlayerDeps): Player {
 
   return {
     plan(scripts) {
-      // The first step is played at once from memory; when too many are, the next poll takes it.
+      // The first step is played at once from memory; if too many are in progress, the next poll
+      // takes it.
       const mine = !stopping && inHand.size < MOST_IN_HAND;
       const parts = [...scripts].map(([script, recipients]) => ({
         id: bytesToUuid(newIdBytes(Date.now())),
@@ -158,7 +159,7 @@ export function startPlayer(deps: PlayerDeps): Player {
   };
 }
 
-/** Plays one step; answers what comes after it. */
+/** Plays one step; returns what comes after it. */
 async function playStep(deps: PlayerDeps, row: Row): Promise<Played['next']> {
   const { steps } = SCRIPTS[row.script] ?? { steps: [] };
   const step = steps[row.step];
@@ -195,7 +196,7 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
     status: '5.1.1',
     diagnostic: '550 5.1.1 User unknown',
   },
-  // As after days in a queue: a mailbox that was full for so long does not count against the
+  // As after days in a queue: a mailbox that was full for that long does not count against the
   // address.
   'report-full-mailbox': {
     action: 'failed',
@@ -233,7 +234,7 @@ function reportsOf(deps: PlayerDeps, act: Act, { email, recipients }: Row): OwnR
   }));
 }
 
-/** The listener does not want it and never will. */
+/** The listener refuses it and always will. */
 class Refused extends Error {}
 
 async function send(deps: PlayerDeps, { to, email }: OwnReport): Promise<void> {

@@ -1,6 +1,5 @@
 // The sandbox as a reader: loads the pixel and follows the first link of an email over HTTP, as a
-// person's program would. Only addresses of our own tracking are visited, never what a sender
-// linked to.
+// person's email program would. Only our own tracking URLs are visited, never a sender's links.
 import { notePassed } from '../bytes/garbage.ts';
 import { isFile, leavesOf, placeOf } from '../mime/contents.ts';
 import { piecesIn } from '../mime/decoding.ts';
@@ -16,7 +15,7 @@ export const MACHINE_AGENT =
 const TIMEOUT_MS = 5000;
 const LONGEST_URL = 8192;
 
-/** False: the email has nothing to load or follow. Rejects when our side does not answer. */
+/** False: the email has nothing to load or follow. Rejects if our side does not answer. */
 export async function visit(
   raw: Buffer,
   trackingUrl: string,
@@ -36,9 +35,9 @@ export async function visit(
 }
 
 /**
- * The first address in the email's HTML that begins so; tokens are base64url, so their end is
- * clear. Looked for in its bytes: what we put in is ASCII, whatever stands around it. Piece by
- * piece, each with the end of the one before: 25 MB are never there decoded.
+ * The first URL in the email's HTML with this beginning; tokens are base64url, so the end is clear.
+ * Searched in the bytes: what we inserted is ASCII, whatever is around it. Piece by piece, each
+ * with the end of the one before, so that 25 MB are never decoded at once.
  */
 function* findUrl(raw: Buffer, beginning: string): Generator<void, string | undefined> {
   const { tree, body } = treeOf(raw);

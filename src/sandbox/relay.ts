@@ -1,6 +1,6 @@
-// The sandbox relay: a real SMTP server that delivers nowhere. It captures every email, and what
-// happens to it is played by script (scripts.ts, player.ts) through the same protocols as in
-// production: DSNs and complaints by SMTP, opens by HTTP.
+// The sandbox relay: a real SMTP server that delivers nowhere. It captures every email and plays
+// what happens to it by script (scripts.ts, player.ts) through the same protocols as in production:
+// DSNs and complaints by SMTP, opens by HTTP.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
@@ -20,7 +20,7 @@ import { type Player, SANDBOX_HOST, startPlayer, toPlay } from './player.ts';
 import { SCRIPTS, scriptFor } from './scripts.ts';
 
 const MOST_MAIL_BYTES = 40 * 1024 * 1024;
-/** First attempts that are remembered, to take the second. */
+/** How many first attempts are remembered, to accept the second. */
 const MOST_REMEMBERED = 10_000;
 
 export interface SandboxRelay {
@@ -32,7 +32,7 @@ export interface SandboxDeps {
   database: Database;
   clock: Clock;
   log: Log;
-  /** By which it knows whose email it is, and where its links lead. */
+  /** Keys that tell whose email it is, and where its links lead. */
   returnPathKeys: readonly Buffer[];
   trackingKeys: readonly Buffer[];
   /** Where reports go. */
@@ -98,7 +98,9 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
 const reply = (responseCode: number, text: string): Error =>
   Object.assign(new Error(text), { responseCode });
 
-/** Up to tens of milliseconds each, and a batch of them ends in one turn of the event loop. */
+/**
+ * Each takes up to tens of milliseconds, and a batch of them ends in one turn of the event loop.
+ */
 const oneByOne = oneATurn();
 
 type IsFirst = (session: SMTPServerSession, address: string) => boolean;
@@ -140,7 +142,7 @@ async function take(
   const slowMs = Math.max(...[...scripts.keys()].map((script) => SCRIPTS[script]?.slowMs ?? 0));
   if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
 
-  // Nobody is told about an email without a return path (RFC 5321 4.5.5).
+  // Nobody gets reports about an email without a return path (RFC 5321 4.5.5).
   const { parts, begin } = player.plan(email.from === '' ? new Map() : scripts);
   const findings = await oneByOne(() => findIn(email.raw, (url) => targetOf(deps, url)));
   const captured = { ...email, origin: originOf(deps, email.from), findings };
@@ -148,9 +150,9 @@ async function take(
   const uuid = await capture(database, clock.nowMs(), captured, parts);
   const accountId = captured.origin?.accountId ?? 0;
   const played = toPlay(database, { ...email, uuid, accountId, size: email.raw.length });
-  // The player reads the rest again where it needs it.
+  // The player reads the rest again if it needs it.
   freeBytes(email.raw);
-  // After our 250, as a relay does it: the report comes when the email has left.
+  // After our 250, like a real relay: the report comes after the email was accepted.
   setImmediate(() => begin(played));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
 }
@@ -164,7 +166,7 @@ function originOf(
   return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.email);
 }
 
-/** Where a link leads that is in the email as one of ours. */
+/** The target of a link that is one of our tracked links. */
 function targetOf(deps: SandboxDeps, url: string): string | undefined {
   const beginning = `${deps.trackingUrl()}${TRACKING_PATHS.click}`;
   if (!url.startsWith(beginning)) return undefined;
@@ -186,9 +188,9 @@ function firstOf<One, Found>(
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * An email whose every line begins with a dot comes in millions of pieces, each with a price in
- * memory: they are copied into one buffer as they come. It has the size that the client announced,
- * which takes no memory before the bytes are there, or grows.
+ * An email whose every line begins with a dot arrives in millions of pieces, each of which costs
+ * memory: they are copied into one buffer as they arrive. It has the size that the client
+ * announced, which takes no memory before the bytes are there, or grows.
  */
 async function collect(stream: SMTPServerDataStream, announced: number): Promise<Buffer> {
   let kept = Buffer.allocUnsafeSlow(Math.min(announced || FIRST_BYTES, MOST_MAIL_BYTES));
@@ -205,7 +207,7 @@ async function collect(stream: SMTPServerDataStream, announced: number): Promise
   return kept.subarray(0, size);
 }
 
-/** RFC 1870; NaN: it did not say. */
+/** RFC 1870; NaN: none announced. */
 function announcedBy({ envelope: { mailFrom } }: SMTPServerSession): number {
   const args = mailFrom ? mailFrom.args : false;
   return args ? Number(args.SIZE) : Number.NaN;
@@ -214,7 +216,7 @@ function announcedBy({ envelope: { mailFrom } }: SMTPServerSession): number {
 const fromOf = ({ envelope }: SMTPServerSession): string =>
   envelope.mailFrom ? envelope.mailFrom.address : '';
 
-/** The line goes dead after the email was sent and before it was confirmed. */
+/** The connection breaks after the email was sent and before it was confirmed. */
 function hangUp(server: SMTPServer, session: SMTPServerSession): void {
   for (const connection of server.connections) {
     if (connection.session === session) connection._socket.destroy();

@@ -1,6 +1,6 @@
 // The simulator's scripts: what the sandbox plays for which address at simulator.test.
-// docs/sandbox.md shows the timelines. relay.ts asks how to take an email, player.ts what to do
-// after.
+// docs/sandbox.md shows the timelines. relay.ts asks how to accept an email, player.ts what to do
+// afterwards.
 
 export const SIMULATOR_DOMAIN = 'simulator.test';
 
@@ -16,19 +16,19 @@ export type Act =
 
 export interface Step {
   act: Act;
-  /** Since the step before, or since the email was taken. */
+  /** Since the previous step, or since the email was accepted. */
   afterMs: number;
 }
 
 export interface Script {
-  /** What the first attempt meets; the second is taken. */
+  /** What happens to the first attempt; the second is accepted. */
   firstAttempt?: 'greylisted' | 'dropped';
-  /** How long the relay thinks before it answers. */
+  /** How long the relay waits before it answers. */
   slowMs?: number;
   steps: readonly Step[];
 }
 
-/** Long enough for the events to stand apart in a timeline, short enough to wait for. */
+/** Long enough to keep events apart in a timeline, short enough to wait for. */
 const SOON_MS = 500;
 const delivered: Step = { act: 'report-delivered', afterMs: 0 };
 
@@ -61,7 +61,7 @@ export function scriptFor(address: string): string {
   return isSimulated && Object.hasOwn(SCRIPTS, name) ? name : 'delivered';
 }
 
-/** What each address of the simulator plays, for people. */
+/** What each address of the simulator plays, as people read it. */
 const PLAYS: Record<string, string> = {
   delivered: 'is delivered, as every other address is',
   bounce: 'bounces permanently: there is no such mailbox',

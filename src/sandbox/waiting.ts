@@ -1,7 +1,7 @@
-// Waiting for an email, for tests: callers wait until the mailbox has what they want, or their time
-// is over. Before it: operations/sandbox.ts. Whoever waits costs no query of their own: one
-// statement asks for all of them, five times a second, and only while somebody waits. So it makes
-// no difference which process captured the email.
+// Waiting for an email, for tests: callers wait until the mailbox has what they want, or until
+// their time is up. Before it: operations/sandbox.ts. A waiting caller costs no extra query: one
+// statement asks for all of them, five times a second, and only while someone waits. So it does not
+// matter which process captured the email.
 import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
@@ -15,16 +15,16 @@ const MOST_AT_ALL = 2000;
 export interface MailboxWaiting {
   /**
    * Settles when there is such an email, after `ms`, when the caller has gone or when the process
-   * stops; whoever waited then looks at what there is.
+   * stops; the caller then looks at what there is.
    */
   until(who: Waiter, ms: number, onGone?: (stop: () => void) => void): Promise<void>;
-  /** Ends all waiting; from then on nobody waits. */
+  /** Ends all waits; afterwards nobody can wait. */
   close(): Promise<void>;
 }
 
 export interface Waiter {
   accountId: number;
-  /** The key or the person: each has a limit of its own. */
+  /** The key or the person: each has its own limit. */
   caller: string;
   wanted: Wanted;
 }
@@ -95,7 +95,7 @@ function requireRoom(waiting: ReadonlyMap<Waiter, unknown>, { caller }: Waiter):
   );
 }
 
-/** Those for whom there is something. */
+/** The waiters whose email has arrived. */
 async function findAnswered(database: Database, waiters: readonly Waiter[]): Promise<Waiter[]> {
   const rows = await database.prepared<{ n: number }>(
     'sandbox-waiting',

@@ -1,18 +1,18 @@
 // Databases from before the first release: their schema came in many small migrations, which are
-// one baseline now. What such a database still lacks of it is made up for; migrate.ts asks before
-// it looks what is missing.
+// now one baseline. This adds what such a database still lacks; migrate.ts calls it before it looks
+// for missing migrations.
 import { Problem } from '../errors.ts';
 import type { Queryable } from './pool.ts';
 
 const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20];
 
-/** The last of them, which many a database has not seen. */
+/** The last of those migrations, which some databases never had. */
 const LATE: Record<number, string> = {
   23: `ALTER TABLE message_hours ALTER COLUMN counts TYPE jsonb USING jsonb_strip_nulls(jsonb_build_object(
          'queued', nullif(counts[1], 0), 'sent', nullif(counts[2], 0), 'delivered', nullif(counts[3], 0),
          'opened', nullif(counts[4], 0), 'clicked', nullif(counts[5], 0), 'bounced', nullif(counts[6], 0),
          'complained', nullif(counts[7], 0)))`,
-  // Parameters got other names, which CREATE OR REPLACE refuses.
+  // Parameters were renamed, which CREATE OR REPLACE refuses.
   25: `DROP FUNCTION IF EXISTS accept_sends(
          uuid[], bigint[], text[], text[], integer[], text[], text[], text[], integer[], integer[], text[], uuid[], bytea[],
          bytea[], bytea[], bytea[], text[], bytea[], integer[], integer[], integer[], integer[], boolean, integer, integer);

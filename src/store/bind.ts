@@ -1,10 +1,10 @@
-// The message that carries a statement's values to PostgreSQL, made in one piece; only large bytes
-// stay where they are and are written between the others. pg's own writer begins with 256 bytes and
-// grows by half: a batch of sends was copied ten times over, and what it left behind had the whole
-// heap collected several times a second. Before: connection.ts.
+// The message that carries a statement's values to PostgreSQL, built in one piece; only large byte
+// values stay where they are and are written in between. pg's own writer begins with 256 bytes and
+// grows by half: it copied a batch of sends ten times over, and its garbage caused several full
+// heap collections a second. Before it: connection.ts.
 import { ArrayValue, type Aside, asideLengthOf } from './binary.ts';
 
-/** As pg's queries give it. */
+/** As pg's queries pass it. */
 export interface Bind {
   portal: string | null | undefined;
   statement: string | null | undefined;
@@ -17,7 +17,9 @@ export interface Bind {
 const BIND = 'B'.charCodeAt(0);
 const NULL = -1;
 
-/** As the protocol has it: names, how each value is written, the values, the format of the rows. */
+/**
+ * As the protocol defines it: names, the format of each value, the values, the format of the rows.
+ */
 export function bindMessage({ portal, statement, values, binary, valueMapper }: Bind): Buffer[] {
   const written = (values ?? []).map((value) => writable(value, valueMapper));
   const names = Buffer.from(`${portal ?? ''}\0${statement ?? ''}\0`);
@@ -65,7 +67,7 @@ interface Text {
 
 const isText = (value: object): value is Text => 'text' in value;
 
-/** Arrays and bytes are in PostgreSQL's binary format, texts in the one it reads. */
+/** Arrays and bytes are in PostgreSQL's binary format, everything else in its text format. */
 function writable(
   given: unknown,
   valueMapper: Bind['valueMapper'],

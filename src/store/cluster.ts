@@ -1,5 +1,6 @@
-// The cluster as Citus tells of it: which nodes there are, what is on each, which are away. Before:
-// distribute.ts spread the tables. Asked by `sandmartin database` and `doctor`, off every hot path.
+// The cluster as Citus describes it: which nodes there are, what is on each, which are away. Before
+// it: distribute.ts spread the tables. Used by `sandmartin database` and `doctor`, off every hot
+// path.
 import { Problem } from '../errors.ts';
 import { hasCitus, isDistributed, missingTables } from './distribute.ts';
 import type { Database, Queryable } from './pool.ts';
@@ -14,7 +15,7 @@ export interface ClusterNode {
 export interface Cluster {
   distributed: boolean;
   nodes: ClusterNode[];
-  /** Tables of accounts that are on one server. */
+  /** Tables of accounts that are on one server only. */
   undistributed: string[];
 }
 
@@ -36,7 +37,7 @@ export async function readCluster(database: Database): Promise<Cluster> {
   return { distributed: true, nodes, undistributed: await missingTables(database) };
 }
 
-/** Asked by the coordinator, so that one that is away tells so and keeps nobody. */
+/** Asked through the coordinator, so that a node that is away is reported and blocks nobody. */
 async function askNode(
   database: Queryable,
   name: string,
@@ -53,7 +54,7 @@ async function askNode(
   return row?.success ? { answers: true, bytes: Number(row.result) } : { answers: false, bytes: 0 };
 }
 
-/** Answers whether there is anything to move. */
+/** Returns whether there is anything to move. */
 export async function startRebalance(database: Database): Promise<boolean> {
   await requireDistributed(database);
   const plan = await database.query('SELECT FROM get_rebalance_table_shards_plan()');
@@ -62,7 +63,7 @@ export async function startRebalance(database: Database): Promise<boolean> {
   return true;
 }
 
-/** Answers the number of the shard that holds the account alone. */
+/** Returns the number of the shard that holds only this account. */
 export async function isolateAccount(database: Database, accountId: number): Promise<number> {
   await requireDistributed(database);
   const [row] = await database.query<{ shard: number }>(

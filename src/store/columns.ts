@@ -1,25 +1,25 @@
-// Columns of a batch: one list says what a statement's parameters are called, of which type they
-// are, and what a row puts into each. Batches go to PostgreSQL as one array per column (binary.ts);
-// nobody counts parameters by hand.
+// Columns of a batch: one list gives the names and types of a statement's parameters, and the value
+// of each for a row. Batches go to PostgreSQL as one array per column (binary.ts), and nobody
+// counts parameters by hand.
 import { type BinaryValue, type ElementName, type ElementValue, encodeArray } from './binary.ts';
 
-/** One column: its type, and its value of a row. */
+/** One column: its type, and its value for a row. */
 export interface Column<Row, Type extends ElementName = ElementName> {
   type: Type;
   of(row: Row): ElementValue[Type] | null;
 }
 
-/** For each type one of the kind, so that the value fits it. */
+/** One kind per type, so that the value fits the type. */
 type AnyColumn<Row> = { [Type in ElementName]: Column<Row, Type> }[ElementName];
 
 export interface ColumnList<Row> {
   /** How many parameters it takes. */
   length: number;
-  /** Name and type of each, in their order. */
+  /** Name and type of each, in order. */
   types: readonly (readonly [name: string, type: ElementName])[];
   /**
-   * For a call of a function: `p_id => $1::uuid[], …`. By name, whatever order the function
-   * declares them in. Of two lists with the same names one has another prefix.
+   * For a call of a function: `p_id => $1::uuid[], …`. By name, so the order in which the function
+   * declares them does not matter. If two lists have the same names, one takes another prefix.
    */
   asArguments(first?: number, prefix?: string): string;
   /** For a statement: `unnest($1::uuid[], …) AS alias (id, …)`. */

@@ -1,5 +1,5 @@
-// One connection to PostgreSQL: to which server, with which settings, and how long it may leave a
-// statement unanswered. Before: servers.ts says which server; after: pool.ts lends connections out.
+// One connection to PostgreSQL: to which server, with which settings, and how long a statement may
+// go unanswered. Before it: servers.ts says which server. After it: pool.ts lends connections out.
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { freeBytes } from '../bytes/free-bytes.ts';
@@ -8,27 +8,27 @@ import { type CopyOut, copyOut, readValue } from './copy-out.ts';
 import type { Server, Servers } from './servers.ts';
 
 /**
- * How long things may take. The server ends its own slow statements and waits for locks; `answerMs`
- * is for the server that says nothing at all: one that was frozen, or whose packets go nowhere.
+ * How long things may take. The server ends its own slow statements and lock waits; `answerMs` is
+ * for a server that says nothing at all: one that is frozen, or whose packets are lost.
  */
 export interface Patience {
   connectMs: number;
-  /** For a connection to be free, when all are lent out. */
+  /** For a free connection, when all are lent out. */
   waitMs: number;
   statementMs: number;
   lockMs: number;
   answerMs: number;
 }
 
-/** Zero means no limit to PostgreSQL. */
+/** PostgreSQL reads zero as "no limit". */
 const NO_LIMIT = 0;
 
 /**
- * By who asks. All of them are given up at once when the heartbeat stops: these are for what hangs
- * alone.
+ * By who asks. When the heartbeat stops, all of them are given up at once: these limits are for a
+ * single statement that hangs.
  */
 export const PATIENCE = {
-  /** Somebody waits at a door. */
+  /** A caller waits at a door. */
   calls: { connectMs: 5000, waitMs: 10_000, statementMs: 8000, lockMs: 5000, answerMs: 10_000 },
   /** Workers: delivery, webhooks, feedback. */
   work: {
@@ -54,7 +54,7 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 
 type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
-/** What is lent out by pool.ts, and watched. */
+/** A connection that pool.ts lends out and watches. */
 export interface Connection extends pg.Client {
   begin(): Promise<void>;
   ask<Row extends pg.QueryResultRow>(
@@ -62,11 +62,11 @@ export interface Connection extends pg.Client {
   ): Promise<pg.QueryResult<Row>>;
   /** pool.ts says what it does. */
   readValue(select: string, whole: Buffer): Promise<boolean>;
-  /** Connections that were opened later go elsewhere, or this one has been silent. */
+  /** Newer connections go to another server, or this one has been silent. */
   isStale(): boolean;
   /**
-   * Looks whether an answer is overdue. Then the connection is given up, and `ended` told which
-   * process of the server it had.
+   * Checks whether an answer is overdue. If so, the connection is given up, and `ended` is called
+   * with the process id it had at the server.
    */
   watch(ended: (serverPid: number) => void): void;
   /** Without a goodbye, which would never be read. Statements under way fail with the reason. */
@@ -76,13 +76,13 @@ export interface Connection extends pg.Client {
 export interface ConnectionPlan {
   servers: Servers;
   patience: Patience;
-  /** For the heartbeat: asks even while nobody else does. */
+  /** For the heartbeat: asks even while the server is silent. */
   evenInSilence: boolean;
-  /** Those that exist, for whoever watches them. */
+  /** All open connections, for the watch. */
   open: Set<Connection>;
 }
 
-/** The client class that a pool makes its connections of. */
+/** The client class that a pool creates its connections from. */
 export const connectionClass = (plan: ConnectionPlan): (new () => Connection) =>
   class extends ServerConnection {
     constructor() {
@@ -90,7 +90,7 @@ export const connectionClass = (plan: ConnectionPlan): (new () => Connection) =>
     }
   };
 
-/** The part of pg's connection that is ours to say. */
+/** The part of pg's connection that we change. */
 interface Wire {
   bind: (given: Bind) => void;
   _send: (bytes: Buffer) => boolean;
@@ -103,7 +103,7 @@ class ServerConnection extends pg.Client implements Connection {
   readonly #generation: number;
   /** Known once the session is set up. */
   #serverPid: number | undefined;
-  /** What was written for the statement under way, without the bytes that are its caller's. */
+  /** What was written for the statement under way, without bytes that belong to its caller. */
   #bound: Buffer | undefined;
   #unanswered = 0;
   #heardAtMs = 0;
@@ -126,14 +126,14 @@ class ServerConnection extends pg.Client implements Connection {
       for (const piece of message) wire._send(piece);
       this.#bound = message[0];
     };
-    // Broken between two statements of a transaction, a connection tells nobody but its listeners;
-    // the next statement fails.
+    // If a connection breaks between two statements of a transaction, only its listeners learn of
+    // it; the next statement fails.
     this.on('error', () => undefined);
   }
 
   override connect(): Promise<pg.Client>;
   override connect(told: ConnectCallback): void;
-  /** The pool calls it with a callback. */
+  /** The pool calls this with a callback. */
   override connect(told: ConnectCallback = () => undefined): Promise<pg.Client> | undefined {
     const tell = told as (error: Error | null) => void;
     const silence = this.#plan.evenInSilence ? undefined : this.#plan.servers.silence();
@@ -154,8 +154,8 @@ class ServerConnection extends pg.Client implements Connection {
   }
 
   /**
-   * Settings by statement, not by start-up options: those are lost behind a pooler, or where the
-   * URL has its own.
+   * Settings by statement, not by start-up options: those are lost behind a pooler, or if the URL
+   * has its own.
    */
   async begin(): Promise<void> {
     if (this.#serverPid !== undefined) return;
@@ -169,7 +169,7 @@ class ServerConnection extends pg.Client implements Connection {
                     current_setting('transaction_read_only') = 'on' AS "readOnly"`,
     });
     const { pid, readOnly } = result.rows[0]!;
-    // Alone, it is asked all the same: what only reads goes on.
+    // A single server is used anyway: reads still work.
     if (readOnly && this.#plan.servers.count > 1) {
       this.#plan.servers.failed(this.#server);
       throw databaseAway(`${this.#server.name} does not accept writes`);
@@ -192,7 +192,7 @@ class ServerConnection extends pg.Client implements Connection {
   readValue(select: string, whole: Buffer): Promise<boolean> {
     return this.#awaited(async () => {
       const found = await readValue(this.#heard(this.query(copyOut(select))), whole);
-      // The last bytes of the value may come before the word that it was all.
+      // The last bytes of the value may arrive before the server says that it is complete.
       if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) {
         await new Promise<void>((resolve) => {
           const done = () => resolve(void this.off('drain', done).off('end', done));
@@ -216,7 +216,7 @@ class ServerConnection extends pg.Client implements Connection {
     try {
       return await asked();
     } catch (error) {
-      // It was the primary, and is no longer.
+      // It was the primary and no longer is.
       if ((error as { code?: unknown }).code === '25006') this.#plan.servers.failed(this.#server);
       throw error;
     } finally {
@@ -225,7 +225,7 @@ class ServerConnection extends pg.Client implements Connection {
     }
   }
 
-  /** What has already come in is read first: this process may have been asleep itself. */
+  /** Input that has already arrived is read first: this process itself may have been asleep. */
   watch(ended: (serverPid: number) => void): void {
     if (!this.#isOverdue()) return;
     setImmediate(() => {
@@ -250,29 +250,28 @@ class ServerConnection extends pg.Client implements Connection {
 /**
  * What we answer with 202 must be on disk, whatever the server's default is.
  *
- * Plans are made for the values at hand and not kept: a kept one is often made while the queue is
- * empty, and stays when it has grown. Claiming 128 of 50,000 due rows with such a plan took 28 s,
- * else 12 ms. Planning is a fifth of a millisecond a group.
+ * Plans are made for the values at hand and not kept: a kept plan is often made while the queue is
+ * empty, and stays after the queue has grown. Claiming 128 of 50,000 due rows with such a plan took
+ * 28 s instead of 12 ms. Planning takes a fifth of a millisecond per group.
  *
- * No JIT: where it is on, as in Debian's servers, a plan that looks dear is compiled: 551 ms for
- * what takes 0.04 ms.
+ * No JIT: where it is on, as in Debian's servers, a plan that looks expensive is compiled: 551 ms
+ * for what takes 0.04 ms.
  */
 const SETTINGS = {
   synchronous_commit: 'on',
   timezone: 'UTC',
   plan_cache_mode: 'force_custom_plan',
   jit: 'off',
-  // Of a process that was frozen inside a transaction: nobody else should wait for its locks.
+  // For a process that is frozen inside a transaction: nobody else should wait for its locks.
   idle_in_transaction_session_timeout: 60_000,
 };
 
-/** It answers, and those that we have still work. */
+/** The server answers, and the connections we have still work. */
 export const isOutOfConnections = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '53300';
 
 /**
- * An error that everybody takes for what it is (connection-fault.ts): SQLSTATE 08006, connection
- * failure.
+ * An error that every caller recognises (connection-fault.ts): SQLSTATE 08006, connection failure.
  */
 export const databaseAway = (text: string): Error =>
   Object.assign(new Error(text), { code: '08006' });

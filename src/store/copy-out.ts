@@ -1,22 +1,22 @@
-// One large value as PostgreSQL sends it, piece by piece as it comes off the socket. As a row pg makes
-// hexadecimal text of it, which took seven times its size and 250 ms at a stretch for 25 MB. Before:
-// pieces.ts names the value. After: connection.ts, which keeps watch while it comes.
+// One large value, read piece by piece as it arrives from PostgreSQL. In a row, pg turns it into
+// hexadecimal text, which took seven times its size and blocked for 250 ms at 25 MB. Before it:
+// pieces.ts names the value. After it: connection.ts, which watches the transfer.
 import { to as copyTo } from 'pg-copy-streams';
 import { notePassed } from '../bytes/garbage.ts';
 
-/** What a statement of the kind `COPY (SELECT …) TO STDOUT (FORMAT binary)` answers. */
+/** The result of a statement such as `COPY (SELECT …) TO STDOUT (FORMAT binary)`. */
 export type CopyOut = ReturnType<typeof copyTo>;
 
 export const copyOut = (select: string): CopyOut =>
   copyTo(`COPY (${select}) TO STDOUT (FORMAT binary)`);
 
-/** Signature, flags, no extension; then for a row its number of fields and the size of the first. */
+/** Signature, flags, no extension; then per row its number of fields and the size of the first. */
 const HEAD_BYTES = 19;
 const FIELDS_AT = HEAD_BYTES;
 const SIZE_AT = FIELDS_AT + 2;
 const VALUE_AT = SIZE_AT + 4;
 
-/** Reads the one value of one row into `whole`, which has its size. False: there is no such row. */
+/** Reads the only value of the only row into `whole`, which has its size. False: no such row. */
 export async function readValue(copied: AsyncIterable<Buffer>, whole: Buffer): Promise<boolean> {
   let head = Buffer.alloc(0);
   let at = 0;
@@ -30,7 +30,7 @@ export async function readValue(copied: AsyncIterable<Buffer>, whole: Buffer): P
       if (head.length >= SIZE_AT) found = head.readInt16BE(FIELDS_AT) === 1;
       if (head.length === VALUE_AT && found) found = head.readInt32BE(SIZE_AT) === whole.length;
     }
-    // Behind the value comes the mark of the end.
+    // The end mark follows the value.
     if (found) at += bytes.copy(whole, at);
     notePassed(chunk.length);
   }

@@ -1,11 +1,11 @@
-// DATABASE_URL: one server, or several as libpq writes them. Read by config/ to check it, and by
-// store/servers.ts.
+// DATABASE_URL: one server, or several as libpq writes them. config/ reads it to check it, and
+// store/servers.ts to connect.
 
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;
 
 /**
- * A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is not
- * such a URL.
+ * A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: not such a
+ * URL.
  */
 export function urlsOf(databaseUrl: string): string[] | undefined {
   const [, before, hosts = '', after] = SHAPE.exec(databaseUrl) ?? [];
@@ -26,7 +26,7 @@ export function urlAt(text: string, { host, port }: { host: string; port: number
   return url.href;
 }
 
-/** We always want the server that takes writes; `pg` does not know how to ask for it. */
+/** We always want the server that accepts writes; `pg` cannot ask for it. */
 function withoutWish(text: string): string {
   if (!text.includes('target_session_attrs')) return text;
   const url = new URL(text);

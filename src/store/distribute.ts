@@ -1,11 +1,12 @@
-// Distributing: a database in which Citus is installed becomes a distributed one, with all that is in
-// it. Before: cli/database.ts, or a start that finds tables which a migration added. After: places.ts
-// finds the accounts on their nodes.
+// Distributing: turns a database that has Citus installed into a distributed one, with all its
+// data. Before it: cli/database.ts, or a start that finds tables added by a migration. After it:
+// places.ts finds the accounts on their nodes.
 //
-// Everything of an account is on one node: tables whose key begins with the account are distributed
-// by it, side by side. What is not of one account (people, leases, the installation) stays on the
-// coordinator. It is one transaction: interrupted, nothing has happened, and done again it finds
-// nothing to do. Sends wait for it, and get 503 with retry-after when it takes longer than a moment.
+// Everything of one account is on one node: tables whose key begins with the account are
+// distributed by it and colocated. What does not belong to one account (people, leases, the
+// installation) stays on the coordinator. It is one transaction: if interrupted, nothing has
+// changed; if repeated, there is nothing to do. Sends wait for it, and get 503 with retry-after if
+// it takes longer than a moment.
 import { Problem } from '../errors.ts';
 import { comingAgain, PATIENCE } from './migrate.ts';
 import type { Database, Queryable } from './pool.ts';
@@ -13,23 +14,23 @@ import type { Database, Queryable } from './pool.ts';
 const DISTRIBUTE_LOCK = 7_263_011;
 export const SHARDS = 32;
 
-/** Of people, who are not of one account: they stay where users and sessions are. */
+/** About people, who do not belong to one account: they stay with users and sessions. */
 const OF_PEOPLE = ['members', 'invitations'];
 
 export interface Distribution {
   /** Tables that were distributed, or would be. */
   tables: string[];
-  /** Functions that were made known to all nodes, or would be. */
+  /** Functions that were copied to all nodes, or would be. */
   functions: string[];
 }
 
 export interface DistributionWish {
-  /** Of the first distribution; later tables are beside those that are there. */
+  /** For the first distribution; later tables are colocated with the existing ones. */
   shards?: number;
   dryRun?: boolean;
 }
 
-/** Answers what it did. */
+/** Returns what it did. */
 export async function distribute(
   database: Database,
   { shards = SHARDS, dryRun = false }: DistributionWish = {},
@@ -54,14 +55,17 @@ export async function distribute(
   return { tables, functions };
 }
 
-/** After a migration: what it added is put beside the rest. Nothing, where nothing is distributed. */
+/** After a migration: distributes the tables it added. Does nothing if nothing is distributed. */
 export async function distributeNew(database: Database): Promise<void> {
   if ((await hasCitus(database)) && (await isDistributed(database, 'messages'))) {
     await distribute(database);
   }
 }
 
-/** All of them before the first is touched: whoever has one and wants another would wait for ever. */
+/**
+ * Locks all before changing the first: otherwise someone who holds one and wants another would
+ * deadlock.
+ */
 async function lockTables(client: Queryable, tables: readonly string[]): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${PATIENCE.lockMs}`);
   await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
@@ -77,7 +81,7 @@ async function distributeTables(
   await client.query(`SET LOCAL citus.shard_count = ${shards}`);
   await client.query(`SET LOCAL client_min_messages = warning`);
   const keys = await foreignKeys(client, tables);
-  // Citus makes no key whose other end is not distributed yet.
+  // Citus refuses a foreign key whose other end is not distributed yet.
   for (const { table, name } of keys) {
     await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
   }
@@ -99,7 +103,7 @@ async function distributeTables(
   }
 }
 
-/** Tables of accounts that are not distributed; accounts first. */
+/** Tables of accounts that are not distributed yet; accounts first. */
 export async function missingTables(client: Queryable): Promise<string[]> {
   const rows = await client.query<{ name: string }>(
     `SELECT c.relname AS name
@@ -121,7 +125,7 @@ interface ForeignKey {
   definition: string;
 }
 
-/** Those that begin or end at one of the tables. */
+/** Foreign keys that begin or end at one of the tables. */
 async function foreignKeys(client: Queryable, tables: readonly string[]): Promise<ForeignKey[]> {
   return await client.query<ForeignKey>(
     `SELECT k.conrelid::regclass::text AS "table", quote_ident(k.conname) AS name, pg_get_constraintdef(k.oid) AS definition
@@ -133,7 +137,7 @@ async function foreignKeys(client: Queryable, tables: readonly string[]): Promis
   );
 }
 
-/** Of ours, not of an extension. */
+/** Our own functions, not those of an extension. */
 async function missingFunctions(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `SELECT p.oid::regprocedure::text AS name FROM pg_proc p

@@ -1,10 +1,10 @@
-// The heartbeat: once a second PostgreSQL is asked for its time, on a connection of its own. While
-// no answer comes, everybody else's statements fail at once instead of hanging; when one comes,
-// they go on. Before: main.ts; beside: the pools.
+// The heartbeat: once a second PostgreSQL is asked for its time, on a separate connection. While no
+// answer comes, all other statements fail at once instead of hanging; when one comes, they
+// continue. Before it: main.ts; beside it: the pools.
 //
-// Its answers make the service's clock: the database's, carried on by this machine's monotonic one.
-// So processes whose clocks differ agree on what is due, what is over and into which day's
-// partition a message goes.
+// Its answers set the service's clock: the database's time, kept running by this machine's
+// monotonic clock. So processes whose clocks differ agree on what is due, what has expired and
+// which day's partition a message belongs to.
 import type { Clock } from '../process/clock.ts';
 import { databaseFault } from '../process/connection-fault.ts';
 import type { Log } from '../process/log.ts';
@@ -25,7 +25,7 @@ interface HeartbeatDeps {
   log: Log;
 }
 
-/** The first beat is part of starting; it fails as connecting fails. */
+/** The first beat is part of starting; it fails like connecting. */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
   const { beat, begin, close } = createHeartbeat(deps);
   try {
@@ -114,9 +114,9 @@ function createHeartbeat({ servers, log }: HeartbeatDeps) {
 }
 
 /**
- * Another clock's time, carried on by ours. What the asking took leaves doubt about it; it is moved
- * no further than it must be, so that a busy machine, where asking takes long, does not set it
- * back: ids would come out of their order.
+ * Another clock's time, kept running by ours. The round trip makes it uncertain; it is moved no
+ * further than necessary, so that a busy machine, where asking takes long, does not set it back:
+ * ids would get out of order.
  */
 function createCarriedClock() {
   let offsetMs = Number.NaN;

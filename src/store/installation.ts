@@ -1,12 +1,12 @@
-// The installation's secret: SECRET_KEY, or one made once and kept in the database so that all
-// processes share it. Keys for separate purposes are derived from it, so that a token of one kind
-// is never valid as another.
+// The installation's secret: SECRET_KEY, or one generated once and stored in the database so that
+// all processes share it. Keys for separate purposes are derived from it, so that a token of one
+// kind is never valid as another.
 //
 //              SECRET_KEY set the first time: all is resealed          `secret rotate`: all is resealed
 //   its own ──────────────────────────────────────────────▶ SECRET_KEY ─────────────────────────────────▶ another
 //
-// The table knows which secret is in force by a verifier. A process with another one does not
-// start; one that runs while the secret changes seals nothing more (vault.ts) and is told to end
+// A verifier in the table says which secret is in force. A process with another one does not start;
+// one that is running when the secret changes seals nothing more (vault.ts) and is told to end
 // (watchSecret).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
@@ -23,7 +23,7 @@ const POLL_EVERY_MS = 2000;
 /** As long as a link lives anyway (tracking/apply.ts). */
 export const OLD_LINKS_DAYS = 730;
 
-/** Their tokens outlive a change of the secret. */
+/** Their tokens stay valid after a change of the secret. */
 const TOKEN_PURPOSES = ['return-path', 'tracking'] as const;
 export type TokenPurpose = (typeof TOKEN_PURPOSES)[number];
 export type Purpose = TokenPurpose | 'encryption' | 'session' | 'password-reset' | 'second-factor';
@@ -36,7 +36,7 @@ export interface Secret {
   vault: Vault;
 }
 
-/** Keys of one secret, and how the table knows it. */
+/** Keys of one secret, and the verifier that the table knows it by. */
 interface Keys {
   derive: DeriveKey;
   verifier: Buffer;
@@ -50,14 +50,14 @@ interface InForce {
 type KeptTokenKeys = Record<TokenPurpose, string>;
 
 /**
- * `start`: a SECRET_KEY that is set the first time comes into force. `join`: a command must not end
- * what runs.
+ * `start`: a SECRET_KEY that is set for the first time comes into force. `join`: a command must not
+ * end running processes.
  */
 export type Opening = 'start' | 'join';
 
 /**
- * Opens the secret in force, after making it so where that is due. Processes that start at once
- * wait for each other.
+ * Opens the secret in force, after putting it in force if that is due. Processes that start at the
+ * same time wait for each other.
  */
 export async function openSecret(
   database: Database,
@@ -76,7 +76,7 @@ export async function openSecret(
   });
 }
 
-/** A node that is away keeps nobody from starting: what it has is sealed by a later start. */
+/** A node that is away does not prevent a start: a later start seals what it holds. */
 async function sealWhatIsPlain(
   client: Queryable,
   columns: readonly SealedColumn[],
@@ -98,7 +98,7 @@ async function settleOwn(
   const secret = inForce?.secret ?? randomBytes(32);
   const keys = keysOf(secret);
   if (inForce?.verifier) return keys;
-  // Made before there was a verifier, when a SECRET_KEY may have been set and taken away again.
+  // Created before there was a verifier, when a SECRET_KEY may have been set and removed again.
   const { stranded } = await resealAll(client, columns, keys.derive('encryption'), []);
   if (stranded.length > 0) throw refusal(`${NOT_SET} ${listing(stranded)}`);
   await putInForce(client, { secret, verifier: keys.verifier });
@@ -124,24 +124,24 @@ async function settleGiven(
 export interface Rotation {
   /** Sealed again. */
   resealed: number;
-  /** Names of what neither the old nor the new secret opens; left as it is. */
+  /** Names of values that neither the old nor the new secret opens; left as they are. */
   stranded: string[];
-  /** Until when links and return paths of the old secret are understood; null: not at all. */
+  /** Until when links and return paths of the old secret still work; null: not at all. */
   oldLinksUntil: string | null;
 }
 
 export interface RotationWish {
   /** Of SECRET_KEY. */
   to: string;
-  /** The one before; undefined: the installation's own, or it is lost. */
+  /** The previous one; undefined: the installation's own, or lost. */
   from: string | undefined;
-  /** The old one is gone: what only it opens is given up. */
+  /** The old secret is gone: what only it can open is lost. */
   lost: boolean;
   oldLinksDays: number;
   dryRun: boolean;
 }
 
-/** Makes another secret the one in force: all in one transaction, or nothing. */
+/** Puts another secret in force: all in one transaction, or nothing. */
 export async function rotateSecret(
   database: Database,
   columns: readonly SealedColumn[],
@@ -167,8 +167,8 @@ export async function rotateSecret(
 }
 
 /**
- * The row is written first: it is locked then, and whoever is about to seal with the old secret
- * waits, and is refused.
+ * The row is written first, which locks it: a process about to seal with the old secret waits, and
+ * is then refused.
  */
 async function replace(
   client: Queryable,
@@ -178,7 +178,7 @@ async function replace(
   oldLinksDays: number,
 ): Promise<Rotation> {
   await putInForce(client, { secret: null, verifier: next.verifier });
-  // Without the secret before it, nobody can open what was kept of those before that.
+  // Without the previous secret, nobody can open what was kept of those before it.
   if (oldLinksDays === 0 || old.length === 0) await client.query('DELETE FROM previous_secrets');
   const to = next.derive('encryption');
   const from = old.map((keys) => keys.derive('encryption'));
@@ -237,7 +237,7 @@ async function toSecret(client: Queryable, keys: Keys): Promise<Secret> {
   };
 }
 
-/** What the secret does not open, by name; for `doctor`. */
+/** Names of values that the secret does not open; for `doctor`. */
 export async function checkSealed(
   database: Database,
   { deriveKey }: Secret,
@@ -248,7 +248,9 @@ export async function checkSealed(
   );
 }
 
-/** Asks every other second whether the secret is still in force, and tells once when it is not. */
+/**
+ * Checks every other second whether the secret is still in force, and reports once when it is not.
+ */
 export function watchSecret(
   database: Database,
   { vault }: Secret,
@@ -261,7 +263,7 @@ export function watchSecret(
       void watch.stop();
       onChanged(CHANGED);
     },
-    // While the database is away everybody else says so.
+    // While the database is away, other parts report it.
     () => undefined,
   );
   return { close: watch.stop };
@@ -294,7 +296,7 @@ async function putInForce(client: Queryable, { secret, verifier }: InForce): Pro
   );
 }
 
-// ---- What is said when it does not fit ----------------------------------------------------------
+// ---- What is said when it does not match --------------------------------------------------------
 
 const IF_LOST =
   'If it is lost, "sandmartin secret rotate --lost" continues with a new one: DKIM keys and webhook secrets must then be created again.';

@@ -1,11 +1,11 @@
-// The schema: numbered migrations, forward only, each a transaction of its own, then the functions,
-// each replaced when its text changed. Before: the database is reachable. After: every folder above
-// finds the tables it knows.
+// The schema: numbered migrations, forward only, each in its own transaction, then the functions,
+// each replaced when its text has changed. Before it: the database is reachable. After it: every
+// folder above finds the tables it knows.
 //
 // Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done.
-// Processes of the previous version keep sending, so a migration never stands in line
-// for a table: everybody who comes after it would wait too, for as long as the backup takes that it
-// waits for. It steps aside and tries again.
+// Processes of the previous version keep sending, so a migration never waits long for a table:
+// every statement after it would wait too, for as long as the backup that holds the table takes. It
+// steps aside and tries again.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,14 +17,11 @@ import { requireUsable } from './usable.ts';
 const MIGRATION_LOCK = 7_263_001;
 
 export interface MigrationPatience {
-  /** How long a migration, and with it everybody who queues after it, waits for a table. */
+  /** How long a migration waits for a table, and with it everyone who queues after it. */
   lockMs: number;
-  /**
-   * How long the others have the tables for themselves before it tries again; longer each
-   * time.
-   */
+  /** How long the others have the tables to themselves before it tries again; longer each time. */
   pauseMs: number;
-  /** After this long somebody has to be told. */
+  /** After this long someone has to know. */
   giveUpMs: number;
 }
 
@@ -37,7 +34,7 @@ export interface Migration {
   sql: string;
 }
 
-/** Brings the database to this program's schema. Answers the versions it applied. */
+/** Brings the database to this program's schema. Returns the versions it applied. */
 export async function migrate(
   database: Database,
   patience: MigrationPatience = PATIENCE,
@@ -52,7 +49,7 @@ export async function migrate(
   }
 }
 
-/** Applies the first that is missing; where none is, replaces the functions. */
+/** Applies the first missing migration; if none is missing, replaces the functions. */
 async function applyNext(
   database: Database,
   migrations: Migration[],
@@ -87,7 +84,7 @@ async function readDone(client: Queryable): Promise<Set<number>> {
   return new Set(rows.map((row) => row.version));
 }
 
-/** Also for distribute.ts, which changes tables under everybody's hands in the same way. */
+/** Also for distribute.ts, which changes tables in use in the same way. */
 export async function comingAgain<Result>(
   { pauseMs, giveUpMs }: MigrationPatience,
   work: () => Promise<Result>,
@@ -105,7 +102,7 @@ export async function comingAgain<Result>(
 }
 
 /**
- * lock_not_available: lock_timeout is over; deadlock_detected: the others and it waited for each
+ * lock_not_available: lock_timeout has passed; deadlock_detected: it and others waited for each
  * other.
  */
 const isInTheWay = (error: unknown): boolean =>
@@ -119,15 +116,14 @@ const stillLocked = (giveUpMs: number, cause: unknown): Problem =>
   );
 
 /**
- * A function lives in one file, so that a change of it is a change of that file. A new list of
- * arguments makes a function beside the old one: processes of the previous version go on calling
- * theirs.
+ * A function lives in one file, so a change to it is a change to that file. A new list of arguments
+ * creates a function beside the old one: processes of the previous version keep calling theirs.
  */
 async function replaceFunctions(client: Queryable): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS schema_functions (name text PRIMARY KEY, hash bytea NOT NULL)',
   );
-  // One that a migration dropped, or somebody by hand, is made again.
+  // A function that was dropped, by a migration or by hand, is created again.
   const rows = await client.query<{ name: string; hash: Buffer }>(
     'SELECT * FROM schema_functions WHERE name IN (SELECT proname FROM pg_proc)',
   );

@@ -1,19 +1,20 @@
-// Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and
-// dropped when their days are over. Called at start and by the maintenance task; dropping a
-// partition is how old data goes, without a DELETE. Days in which an email was accepted that goes
-// out later count from then, and none goes while something of it is still to be handed over. A row whose day has none, because maintenance
-// failed for a week or a clock jumped, has it made on the spot.
+// Partitions: one per day for messages, contents, events and webhook deliveries, created ahead and
+// dropped when their retention is over. Called at start and by the maintenance task; old data is
+// deleted by dropping a partition, without a DELETE. If an email was scheduled, its day counts from
+// when it is sent, and no day is dropped while anything in it is still to be handed over. If a
+// row's day has no partition, because maintenance failed for a week or a clock jumped, it is
+// created on the spot.
 import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database, Queryable } from './pool.ts';
 
 const PARTITION_LOCK = 7_263_002;
 const DAY_MS = 86_400_000;
-/** A start that finds no maintenance for a week still has somewhere to put today's email. */
+/** A start after a week without maintenance still has a place for today's email. */
 const DAYS_AHEAD = 7;
 
 /**
- * Small rows that are updated leave room for it on their page; payloads of up to 8 KB stay in the
- * row, which saves a TOAST insert.
+ * Small rows that are updated get free space on their page; payloads of up to 8 KB stay in the row,
+ * which saves a TOAST insert.
  */
 const tables = [
   { name: 'messages', settings: 'fillfactor = 80' },
@@ -27,13 +28,13 @@ export interface Retention {
   contentRetentionDays: number;
 }
 
-/** Makes the partitions of yesterday (for ids of clocks that run behind) to a week ahead. */
+/** Creates partitions from yesterday (for ids from clocks that are behind) to a week ahead. */
 export async function makePartitions(database: Database, nowMs: number): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS);
   await makeDays(database, today - 1, today + DAYS_AHEAD);
 }
 
-/** Those of the days from one to another, both included; what is there stays. */
+/** Creates those of a range of days, both ends included; existing ones stay. */
 export async function makeDays(database: Database, from: number, to: number): Promise<void> {
   await database.transaction(async (client) => {
     await lock(client);
@@ -53,8 +54,8 @@ export async function makeDays(database: Database, from: number, to: number): Pr
 }
 
 /**
- * One process at a time. What waits for a table, behind a backup perhaps, holds up everybody else:
- * it tries again later.
+ * One process at a time. Waiting for a table, perhaps behind a backup, would block everyone else:
+ * it gives up and tries again later.
  */
 async function lock(client: Queryable): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
@@ -62,8 +63,8 @@ async function lock(client: Queryable): Promise<void> {
 }
 
 /**
- * The same database, for which no day lacks its partition: the statement failed as a whole, so it
- * can be asked again. `maker` is where tables are made, which is one server of several.
+ * The same database, but a missing partition is created on demand: the statement failed as a whole,
+ * so it can be repeated. `maker` is where tables are created, one server of several.
  */
 export function withPartitions(database: Database, maker: Database = database): Database {
   async function again<Result>(ask: () => Promise<Result>): Promise<Result> {
@@ -89,7 +90,7 @@ export function withPartitions(database: Database, maker: Database = database): 
 }
 
 /**
- * PostgreSQL says which row found no partition: `Partition key of the failing row contains (id) =
+ * PostgreSQL names the row without a partition: `Partition key of the failing row contains (id) =
  * (0198…).`
  */
 function missingDay(error: unknown): number | undefined {
@@ -100,7 +101,7 @@ function missingDay(error: unknown): number | undefined {
   return Math.floor(idTimeMs(uuidToBytes(uuid)) / DAY_MS);
 }
 
-/** Drops what is past its retention. Answers the names of the partitions that went. */
+/** Drops what is past its retention. Returns the names of the dropped partitions. */
 export async function dropOldPartitions(
   database: Database,
   nowMs: number,
@@ -128,7 +129,7 @@ export async function dropOldPartitions(
   });
 }
 
-/** The last day on which something that was accepted on this one goes out; never: it is still due. */
+/** The last day on which an email accepted on this day is sent; infinite: one is still due. */
 async function lastNeededDay(client: Queryable, day: number): Promise<number> {
   const bounds = [firstUuidAt(day * DAY_MS), firstUuidAt((day + 1) * DAY_MS)];
   const [row] = await client.query<{ due: boolean; last: Date | null }>(
@@ -141,7 +142,7 @@ async function lastNeededDay(client: Queryable, day: number): Promise<number> {
   return Math.max(day, Math.floor((row!.last?.getTime() ?? 0) / DAY_MS));
 }
 
-/** A day has several partitions; it is looked at once. */
+/** A day has several partitions; it is looked up once. */
 function rememberDays(look: (day: number) => Promise<number>): (day: number) => Promise<number> {
   const known = new Map<number, Promise<number>>();
   return (day) => {

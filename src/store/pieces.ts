@@ -1,5 +1,5 @@
-// A large value of one row, read as it comes off the wire, so that it holds up nobody and takes no
-// more memory than it has bytes. Before: whoever knows the row and how long its value is.
+// A large value of one row, read as it arrives, so that it blocks nobody and takes no more memory
+// than its size. Before it: a caller that knows the row and the length of its value.
 import type { Database } from './pool.ts';
 
 /** Smaller values come with their row. */
@@ -22,7 +22,7 @@ export async function readInPieces(
   whole: Buffer = Buffer.allocUnsafeSlow(length),
 ): Promise<Buffer | undefined> {
   if (!UUID.test(uuid)) throw new Error(`"${uuid}" is not a UUID`);
-  // COPY takes no parameters: these are numbers, a UUID, and names of ours.
+  // COPY takes no parameters: these are numbers, a UUID, and our own names.
   const found = await database.readValue(
     `SELECT substring(${column} FROM ${Math.trunc(at) + 1} FOR ${Math.trunc(length)})
      FROM ${table} WHERE account_id = ${Math.trunc(accountId)} AND ${key} = '${uuid}'`,

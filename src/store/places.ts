@@ -1,7 +1,7 @@
-// Places: where the accounts of a distributed database are. Before: the pool of DATABASE_URL, which
-// is the coordinator's; after: batches are sorted by shard or node and go straight to the node that
-// has the rows (docs/scale.md). The map is asked for every few seconds. One that is out of date
-// costs a trip between nodes and never a wrong answer, since every node can answer for all.
+// Places: where the accounts of a distributed database are. Before it: the pool of DATABASE_URL,
+// which is the coordinator's. After it: batches are sorted by shard or node and go straight to the
+// node that has the rows (docs/scale.md). The map is read every few seconds. An outdated one costs
+// a trip between nodes but never gives a wrong answer, since every node can answer for all.
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database, Node, Queryable } from './pool.ts';
@@ -9,20 +9,20 @@ import { shardHash } from './shard-hash.ts';
 
 const LOOK_EVERY_MS = 5000;
 
-/** Where one node listens, as Citus knows it. */
+/** Where a node listens, as Citus knows it. */
 export interface NodeAddress {
   host: string;
   port: number;
 }
 
 interface Shard extends Node {
-  /** The least hash that belongs to it. */
+  /** The lowest hash that belongs to it. */
   least: number;
 }
 
 /**
- * The same database, which knows where its accounts are; an ordinary one as long as nothing is
- * distributed, which may change while it is open.
+ * The same database, which knows where its accounts are; an ordinary one until it is distributed,
+ * which may happen while it is open.
  */
 export async function withPlaces({
   database,
@@ -55,7 +55,7 @@ export async function withPlaces({
   const shardOf = (accountId: number): number =>
     shards.length === 0 ? 0 : lastAtMost(shards, shardHash(accountId));
 
-  /** Whoever has a node's database sorts and asks as with the whole. */
+  /** A node's database sorts and asks like the whole. */
   const placed = (inner: Database): Database => ({
     ...inner,
     transaction: (work) => inner.transaction((client) => work({ ...client, home })),
@@ -81,13 +81,13 @@ export async function withPlaces({
 }
 
 /**
- * For each table of a statement about several accounts: those that `home` answered ($n), or all where
- * that is null. Then it is nothing to the planner; on Citus it makes the statement one task.
+ * For each table of a statement about several accounts: those that `home` returned ($n), or all if
+ * that is null. The planner then ignores it; on Citus it makes the statement one task.
  */
 export const among = (column: string, parameter: number): string =>
   `($${parameter}::bigint[] IS NULL OR ${column} = ANY ($${parameter}::bigint[]))`;
 
-/** What may be together in one statement; everything, where nothing is distributed. */
+/** Groups what may be in one statement; everything, if nothing is distributed. */
 export function byShard<Item>(
   database: Pick<Database, 'shardOf'>,
   items: readonly Item[],
@@ -117,7 +117,7 @@ async function readShards(database: Queryable): Promise<(NodeAddress & { least: 
   );
 }
 
-/** The place of the last shard whose least hash is not above it. */
+/** The place of the last shard whose lowest hash is not above it. */
 function lastAtMost(shards: readonly Shard[], hash: number): number {
   let low = 0;
   let high = shards.length - 1;

@@ -1,6 +1,6 @@
 // The database as everything above sees it: plain SQL over a pool of connections, and transactions.
-// Before: servers.ts and connection.ts; beside it heartbeat.ts, which says when the server stops
-// answering.
+// Before it: servers.ts and connection.ts; beside it: heartbeat.ts, which says when the server
+// stops answering.
 import pg from 'pg';
 import { isConnectionFault } from '../process/connection-fault.ts';
 import { type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
@@ -8,27 +8,30 @@ import { openServers, type Servers } from './servers.ts';
 
 export interface Database {
   query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** The same, parsed and planned once per connection: for statements of the hot paths. */
+  /** The same, parsed once per connection: for statements of the hot paths. */
   prepared<Row = Record<string, unknown>>(
     name: string,
     text: string,
     values: unknown[],
   ): Promise<Row[]>;
   /**
-   * The one value of the one row that the statement selects, of as many bytes as `whole` has room
-   * for, read into it as it comes. False: there is none.
+   * Reads the only value of the only row that the statement selects into `whole`, which has its
+   * size, as it arrives. False: there is none.
    */
   readValue(select: string, whole: Buffer): Promise<boolean>;
-  /** What `work` does outside the database may be done twice: partitions.ts has it begin again. */
+  /**
+   * `work` may run twice (partitions.ts starts it again), and so may its effects outside the
+   * database.
+   */
   transaction<Result>(work: (client: Queryable) => Promise<Result>): Promise<Result>;
   /**
-   * What a statement about several accounts is told of them: their numbers where the tables are
-   * distributed, all of one shard; null, which stands for all, where they are not.
+   * What a statement about several accounts gets as its list of accounts: their numbers, all of one
+   * shard, if the tables are distributed; otherwise null, which stands for all.
    */
   home(accounts: readonly number[]): readonly number[] | null;
-  /** Accounts of one shard may be in one statement; where nothing is distributed all may. */
+  /** Accounts of one shard may be in one statement; if nothing is distributed, all may. */
   shardOf(accountId: number): number;
-  /** The server that has the account's rows, by whom a statement about it is answered fastest. */
+  /** The server that has the account's rows, which answers fastest about it. */
   near(accountId: number): Database;
   /** The servers that have accounts' rows. */
   nodes(): readonly Node[];
@@ -41,9 +44,7 @@ export interface Node {
   database: Database;
 }
 
-/**
- * The same transaction for code that opens one of its own: that becomes a savepoint of this one.
- */
+/** The same transaction for code that opens its own: that becomes a savepoint of this one. */
 export const joined = (client: Queryable): Database => ({
   ...client,
   ...oneServer(() => joined(client)),
@@ -62,10 +63,10 @@ export const joined = (client: Queryable): Database => ({
   close: () => Promise.reject(new Error('a transaction is closed by who opened it')),
 });
 
-/** What a function that joins somebody's transaction needs. */
+/** What a function that joins a caller's transaction needs. */
 export type Queryable = Pick<Database, 'query' | 'prepared' | 'readValue' | 'home'>;
 
-/** A database of which nothing is distributed. */
+/** A database that is not distributed. */
 const oneServer = (
   itself: () => Database,
 ): Pick<Database, 'home' | 'shardOf' | 'near' | 'nodes'> => ({
@@ -77,17 +78,17 @@ const oneServer = (
 
 export interface PoolOptions {
   connections: number;
-  /** A connection that broke while idle; the pool replaces it by itself. */
+  /** A connection that broke while idle; the pool replaces it. */
   onIdleError: (error: Error) => void;
-  /** Without it, as long as it takes. */
+  /** By default, no limits. */
   patience?: Patience;
-  /** For the heartbeat: asks even while nobody else does. */
+  /** For the heartbeat: asks even while the server is silent. */
   evenInSilence?: boolean;
 }
 
 type Lent = Connection & Pick<pg.PoolClient, 'release'>;
 
-/** Or more often, where answers are due soon. */
+/** Or more often, if answers are due sooner. */
 const WATCHED_EVERY_MS = 1000;
 
 export function openDatabase(from: string | Servers, options: PoolOptions): Database {
@@ -116,7 +117,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     Math.min(WATCHED_EVERY_MS, patience.answerMs / 8),
   ).unref();
 
-  /** A connection to the server that takes writes; each of several is tried once. */
+  /** A connection to the server that accepts writes; each of several is tried once. */
   async function borrow(): Promise<Lent> {
     for (let left = servers.count; ; left--) {
       const silence = evenInSilence ? undefined : servers.silence();
@@ -160,8 +161,8 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
   }
 
   /**
-   * One that waits for a standby, say, holds its place at the server for ever, and the next one
-   * takes another.
+   * A backend that waits for a standby, for example, would keep its place at the server forever
+   * while the next connection takes another.
    */
   function endAtServer(serverPid: number): void {
     database.query('SELECT pg_terminate_backend($1)', [serverPid]).catch(() => undefined);
@@ -204,7 +205,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
   return database;
 }
 
-/** Over a connection that is lent for this, or for all of a transaction. */
+/** Over a connection that is lent for this statement, or for a whole transaction. */
 type Over = <Result>(ask: (lent: Connection) => Promise<Result>) => Promise<Result>;
 
 function queries(over: Over): Queryable {

@@ -1,5 +1,6 @@
-// Signs of life: each process tells its roles every few seconds, so that `doctor` and the dashboard
-// know what runs. The times are the database's, whatever the clocks of the processes say.
+// Signs of life: each process reports its roles every few seconds, so that `doctor` and the
+// dashboard know what is running. The times are the database's, whatever the clocks of the
+// processes say.
 import { hostname } from 'node:os';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../process/log.ts';
@@ -11,15 +12,15 @@ import type { Database, Queryable } from './pool.ts';
 
 const TELL_EVERY_MS = 3000;
 const SEEN_LATELY_SECONDS = 15;
-/** How long a role that ran and is gone counts as missing. */
+/** How long a role that no longer runs counts as missing. */
 const REMEMBERED_DAYS = 7;
 
-/** Tells at once, so that whoever asks after the start knows it; then until it is closed. */
+/** Reports at once, so that anyone who asks after the start sees it; then until it is closed. */
 export async function startSignsOfLife(deps: {
   database: Database;
   log: Log;
   roles: ReadonlySet<Role>;
-  /** Where people last opened the dashboard; null: nobody has. */
+  /** The address at which people last opened the dashboard; null: nobody has. */
   openedAt: () => string | null;
 }): Promise<{ close(): Promise<void> }> {
   const { database, roles, openedAt } = deps;
@@ -59,11 +60,11 @@ export interface RunningProcess {
 
 export interface RoleState {
   role: Role;
-  /** How many processes with it were seen lately. */
+  /** How many processes with this role were seen recently. */
   running: number;
-  /** The last one, where none runs; null: there was none in the last days. */
+  /** The last one, if none is running; null: there was none in the last days. */
   last: { host: string; secondsAgo: number; stopped: boolean } | null;
-  /** None runs, and one should: others run, or the last one was killed. */
+  /** None is running, and one should be: others are, or the last one was killed. */
   missing: boolean;
 }
 
@@ -75,7 +76,7 @@ export async function listProcesses(database: Queryable): Promise<RunningProcess
   return rows.map((row) => ({ ...row, startedAt: row.startedAt.toISOString() }));
 }
 
-/** At which address people lately opened the dashboard; null: nobody has. */
+/** The address at which people recently opened the dashboard; null: nobody has. */
 export async function whereOpened(database: Queryable): Promise<string | null> {
   const [row] = await database.query<{ opened_at: string }>(
     'SELECT opened_at FROM processes WHERE opened_at IS NOT NULL ORDER BY seen_at DESC LIMIT 1',
@@ -85,7 +86,9 @@ export async function whereOpened(database: Queryable): Promise<string | null> {
 
 const SEEN_LATELY = `seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`;
 
-/** The state of each role. Before the first start, and after a clean stop of all, none is missing. */
+/**
+ * The state of each role. Before the first start, and after all stopped cleanly, none is missing.
+ */
 export async function readRoles(database: Queryable): Promise<RoleState[]> {
   const rows = await database.query<{
     role: Role;
@@ -120,7 +123,7 @@ export async function readRoles(database: Queryable): Promise<RoleState[]> {
   });
 }
 
-/** How a role does, in a sentence. */
+/** The state of a role in one sentence. */
 export function describeRole({ role, running, last, missing }: RoleState): string {
   if (running > 0)
     return running === 1 ? 'One process is running.' : `${running} processes are running.`;
@@ -140,7 +143,7 @@ function ago(seconds: number): string {
     : `${Math.round(seconds / 86_400)} days`;
 }
 
-/** What stands still without the role. */
+/** What stops without the role. */
 const WITHOUT: Record<Role, string> = {
   api: 'nothing can be sent or read',
   delivery: 'accepted email waits',
@@ -148,7 +151,7 @@ const WITHOUT: Record<Role, string> = {
   feedback: 'bounces and complaints do not come back',
 };
 
-/** What was not seen for days is not missed any more. Called by maintenance. */
+/** Processes not seen for days no longer count as missing. Called by maintenance. */
 export async function pruneProcesses(database: Queryable): Promise<void> {
   await database.query(
     `DELETE FROM processes WHERE seen_at < now() - interval '${REMEMBERED_DAYS} days'`,

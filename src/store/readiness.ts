@@ -1,6 +1,6 @@
-// Whether the database would store a send, and by name what keeps it from that: /readyz, /metrics
-// and `sandmartin doctor` ask. Reading works on a full disk, so asking for an answer is not enough:
-// what writing met is remembered, and tried again.
+// Whether the database would store a send, and if not, what prevents it: /readyz, /metrics and
+// `sandmartin doctor` ask. Reading works on a full disk, so an answer is not enough: failed writes
+// are remembered, and tried again.
 
 import { Problem } from '../errors.ts';
 import { type DatabaseFault, databaseFault, FAULT_DETAILS } from '../process/connection-fault.ts';
@@ -9,11 +9,11 @@ import type { Database } from './pool.ts';
 export const TROUBLES = ['away', 'disk-full', 'read-only', 'busy'] as const;
 
 export interface Readiness {
-  /** What happened to a write; undefined: it went well. */
+  /** The result of a write; undefined: it succeeded. */
   noteWrite(error?: unknown): void;
   /** Undefined: a send would be stored. */
   trouble(): Promise<{ kind: DatabaseFault; detail: string } | undefined>;
-  /** The same as a Problem, with what the database said as its cause. */
+  /** The same as a Problem, with the database's words as its cause. */
   require(): Promise<void>;
 }
 
@@ -62,13 +62,13 @@ async function requireWritable(database: Database): Promise<void> {
 
 const PROBE_BYTES = 4 * 1024 * 1024;
 
-/** Takes room where the database is and gives it back; nothing stays behind. */
+/** Takes up disk space at the database and gives it back; nothing stays behind. */
 export async function tryWriting(database: Database): Promise<void> {
   const done = new Error('enough');
   await database
     .transaction(async (client) => {
       await client.query('CREATE TEMP TABLE room (bytes text)');
-      // PostgreSQL 15 knows no STORAGE in CREATE TABLE.
+      // PostgreSQL 15 has no STORAGE in CREATE TABLE.
       await client.query('ALTER TABLE room ALTER COLUMN bytes SET STORAGE PLAIN');
       await client.query(
         `INSERT INTO room SELECT repeat('x', 4000) FROM generate_series(1, ${PROBE_BYTES / 4000})`,

@@ -1,6 +1,6 @@
-// Sealed columns: each folder says which of its columns hold sealed values (roles/secrets.ts has them
-// all), and this walks over their rows: to seal them with another key, to seal what a migration
-// left plain, to find what cannot be opened.
+// Sealed columns: each folder declares which of its columns hold sealed values (roles/secrets.ts
+// has them all), and this walks over their rows: to seal them with another key, to seal what a
+// migration left in plain text, to find what cannot be opened.
 
 import type { Queryable } from './pool.ts';
 import { PLAIN, seal, unseal } from './sealing.ts';
@@ -10,19 +10,19 @@ export type SealedRow = Record<string, unknown>;
 export interface SealedColumn {
   table: string;
   column: string;
-  /** Columns that find a row again and that label and name are made of. */
+  /** Columns that identify a row, and that label and name are built from. */
   key: readonly string[];
-  /** What the ciphertext is bound to: in another row it does not open. */
+  /** What the ciphertext is bound to: it does not open in another row. */
   label(row: SealedRow): string;
-  /** For people, as the subject of a sentence. */
+  /** As people read it, as the subject of a sentence. */
   name(row: SealedRow): string;
 }
 
 const ROWS_AT_A_TIME = 500;
 
 /**
- * Seals everything with `to`. What no key opens stays as it is; answers its names and how
- * many were resealed.
+ * Seals everything with `to`. What no key opens stays as it is; returns its names and how many were
+ * resealed.
  */
 export async function resealAll(
   client: Queryable,
@@ -47,7 +47,7 @@ export async function resealAll(
   return { resealed, stranded };
 }
 
-/** What a migration left plain. A look at every start, cheap where nothing is. */
+/** Seals what a migration left in plain text. Runs at every start; cheap if there is nothing. */
 export async function sealPlain(
   client: Queryable,
   columns: readonly SealedColumn[],
@@ -60,7 +60,7 @@ export async function sealPlain(
   }
 }
 
-/** Names of what the key does not open, and how much there is in all. */
+/** Names of what the key does not open, and how many there are in total. */
 export async function findUnopenable(
   client: Queryable,
   columns: readonly SealedColumn[],
@@ -78,8 +78,8 @@ export async function findUnopenable(
 }
 
 /**
- * A cursor: however many there are, few are in memory. It shows the rows as they were when it was
- * opened.
+ * A cursor: however many rows there are, few are in memory. It shows the rows as they were when it
+ * was opened.
  */
 async function* rowsOf(
   client: Queryable,

@@ -1,6 +1,6 @@
-// Sealing: what must not be read from a copy of the database, such as private keys and webhook
-// secrets. AES-256-GCM. store/vault.ts seals and opens with the installation's key; this file knows
-// only bytes.
+// Sealing: for values that must not be readable in a copy of the database, such as private keys and
+// webhook secrets. AES-256-GCM. store/vault.ts seals and opens with the installation's key; this
+// file knows only bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const SEALED = 1;
@@ -10,8 +10,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * One byte that says how, 12 random ones, the tag, then the ciphertext. The label is bound in:
- * elsewhere it does not open.
+ * One byte for the format, 12 random bytes, the tag, then the ciphertext. The label is bound in:
+ * under another one it does not open.
  */
 export function seal(key: Buffer, label: string, plain: Buffer): Buffer {
   const iv = randomBytes(IV_BYTES);

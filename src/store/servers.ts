@@ -1,34 +1,34 @@
-// The servers that DATABASE_URL names, and which of them is asked: the last that took writes.
-// Before: main.ts and cli/ with the URL; after: pool.ts opens every connection to `current()`,
-// heartbeat.ts says when it stops answering.
+// The servers that DATABASE_URL names, and which one is in use: the last that accepted writes.
+// Before it: main.ts and cli/ with the URL. After it: pool.ts opens every connection to
+// `current()`, heartbeat.ts says when it stops answering.
 import { urlsOf } from './database-url.ts';
 
 export interface Server {
   /** A URL with one host, as `pg` reads it. */
   url: string;
-  /** `host:port`, for people. */
+  /** `host:port`, as people read it. */
   name: string;
 }
 
 export interface Servers {
   count: number;
   current(): Server;
-  /** Rises whenever connections that were opened before are to be replaced. */
+  /** Increases whenever older connections must be replaced. */
   generation(): number;
   /**
-   * This one cannot be reached or takes no writes: the next one is asked, if there is one, and
+   * This server cannot be reached or refuses writes: the next one is used, if there is one, and
    * connections are replaced.
    */
   failed(server: Server): void;
-  /** Why nothing is asked at the moment; undefined: the server answers, as far as anybody knows. */
+  /** Why no statement is sent at the moment; undefined: the server answers, as far as we know. */
   silence(): Error | undefined;
   /**
-   * Nobody answers: what waits for an answer is given up, and new statements fail at once until
+   * The server does not answer: statements under way are given up, and new ones fail at once until
    * `answers`.
    */
   silent(reason: Error): void;
   answers(): void;
-  /** Told of every silence, to give up what is under way. Answers how to be told no more. */
+  /** Called at every silence, to give up what is under way. Returns how to unsubscribe. */
   onSilence(listener: (reason: Error) => void): () => void;
 }
 

@@ -1,8 +1,8 @@
 // The number by which Citus finds the shard of an account: PostgreSQL's hash of a bigint (hashint8,
-// Bob Jenkins' final mix). Used by places.ts; a test compares it with the server. A batch is sorted
-// by it without asking anybody.
+// Bob Jenkins' final mix). Used by places.ts to sort a batch without a query; a test compares it
+// with the server.
 
-/** A whole number from -2^31 to 2^31 - 1, as shards' bounds are written. */
+/** A whole number from -2^31 to 2^31 - 1, like the bounds of shards. */
 export function shardHash(accountId: number): number {
   const low = accountId >>> 0;
   const high = Math.floor(accountId / 2 ** 32) >>> 0;

@@ -1,9 +1,9 @@
-// Whether the clock can be trusted with what cannot be taken back: old data is dropped only after
-// the clock, as maintenance saw it run by run, has gone on for a week without a jump. Before:
+// Whether the clock can be trusted with what cannot be undone: old data is dropped only after the
+// clock, as maintenance saw it run by run, has run for a week without a jump. Before it:
 // roles/maintenance.ts and `sandmartin doctor` ask.
 //
-// A service that was off for long looks the same as a clock that was set ahead. Both wait the week:
-// data that stays a little longer can still be dropped, data that is gone is gone.
+// A service that was off for a long time looks the same as a clock that was set ahead. Both wait
+// the week: data that stays a little longer can still be dropped, data that is gone is gone.
 import type { Database } from './pool.ts';
 
 const MOST_AHEAD_HOURS = 48;
@@ -11,13 +11,13 @@ const MOST_BACK_HOURS = 1;
 const STEADY_FOR_DAYS = 7;
 
 export interface ClockHistory {
-  /** Old data may go. */
+  /** Old data may be dropped. */
   steady: boolean;
   /** The clock just before and just after the last jump; null: none is known. */
   jump: { from: Date; to: Date } | null;
-  /** This very run found it. */
+  /** This run found it. */
   jumpedNow: boolean;
-  /** From when on it is trusted again. */
+  /** When it is trusted again. */
   trustedFrom: Date;
 }
 
@@ -30,10 +30,7 @@ interface Row {
 const COLUMNS =
   'last_run_at AS "lastRunAt", steady_since AS "steadySince", jumped_from AS "jumpedFrom"';
 
-/**
- * Notes a run and answers how the clock has gone since the runs before it, whichever process they
- * were of.
- */
+/** Records a run and returns how the clock has run since the earlier runs, of any process. */
 export async function noteRun(database: Database, nowMs: number): Promise<ClockHistory> {
   const [row] = await database.query<Row>(
     `INSERT INTO maintenance_runs AS r (last_run_at, steady_since) VALUES ($1, $1)
@@ -50,7 +47,7 @@ export async function noteRun(database: Database, nowMs: number): Promise<ClockH
   return toHistory(row!, nowMs);
 }
 
-/** The same without a run; undefined: maintenance never ran. */
+/** The same without recording a run; undefined: maintenance never ran. */
 export async function readClockHistory(
   database: Database,
   nowMs: number,
@@ -71,16 +68,16 @@ function toHistory({ lastRunAt, steadySince, jumpedFrom }: Row, nowMs: number): 
 
 const LEAP_MS = 3_600_000;
 
-/** Leaps of the database's clock, as a process sees them beside its own monotonic one. */
+/** Leaps of the database's clock, as a process sees them against its own monotonic clock. */
 export interface LeapWatch {
   note(nowMs: number): void;
-  /** Since the last leap so much time has passed, or there was none. */
+  /** This much time has passed since the last leap, or there was none. */
   isSteadyFor(ms: number, nowMs: number): boolean;
 }
 
 /**
- * `leaptAtMs`: of a leap that was there before. A machine that slept looks the same: nothing is
- * lost by waiting either.
+ * `leaptAtMs`: an earlier leap. A machine that slept looks the same; waiting loses nothing then
+ * either.
  */
 export function watchForLeaps(
   leaptAtMs = Number.NEGATIVE_INFINITY,

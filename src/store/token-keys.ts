@@ -1,8 +1,8 @@
-// Keys of tokens: the first signs, and what the others signed, before the secret was rotated, is
-// understood as well.
+// Keys of tokens: the first one signs. Tokens that the others signed, before the secret was
+// rotated, are still accepted.
 export type TokenKeys = readonly [Buffer, ...Buffer[]];
 
-/** What the token says by the first key that knows it; undefined: none of them signed it. */
+/** The token's content by the first key that signed it; undefined: none did. */
 export function readWith<Read>(
   keys: TokenKeys,
   read: (key: Buffer) => Read | undefined,

@@ -1,7 +1,7 @@
-// Before the schema of the embedded database is changed, its data is backed up beside it: going back
-// to the version before is then a restore, and an upgrade that fails costs nothing. Servers of the
-// operator's own are backed up by the operator. Before: roles/database.ts and commands open the
-// database; after: migrate.ts.
+// Before the schema of the embedded database changes, its data is backed up beside it: going back
+// to the previous version is then a restore, and an upgrade that fails costs nothing. Operators
+// back up their own servers. Before it: roles/database.ts and commands open the database. After it:
+// migrate.ts.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { distributeNew } from './distribute.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import type { Database } from './pool.ts';
 
-/** The ones before are of versions that nobody goes back to. */
+/** Older backups belong to versions that nobody goes back to. */
 const KEPT = 3;
 
 export interface Embedded {
@@ -20,7 +20,7 @@ export interface Embedded {
   log: (message: string) => void;
 }
 
-/** Brings the database to this version's schema; of the embedded one, a backup is taken first. */
+/** Brings the database to this version's schema; the embedded one is backed up first. */
 export async function upgrade(database: Database, embedded: Embedded | undefined): Promise<void> {
   if (embedded !== undefined && (await isBehind(database))) await backUp(embedded);
   await migrate(database);
@@ -60,8 +60,8 @@ async function backUp({ dataDir, url, log }: Embedded): Promise<void> {
 }
 
 /**
- * Secrets never lie open in a backup. Whoever can read this folder can read the database as well;
- * a copy of the backup alone says nothing.
+ * Secrets are never in plain text in a backup. Whoever can read this folder can read the database
+ * as well; a copy of the backup alone reveals nothing.
  */
 function readPassphrase(folder: string): string {
   const file = join(folder, 'passphrase');

@@ -1,4 +1,4 @@
-// Whether a database can be used at all, asked before the first migration: each refusal says what
+// Whether a database can be used at all, checked before the first migration: each refusal says what
 // to do about it.
 import { Problem } from '../errors.ts';
 import type { Queryable } from './pool.ts';

@@ -1,6 +1,6 @@
-// Streams: the kinds of email an account sends, each of which its recipients can leave by itself.
-// Asked by sending/accept.ts for every send that names one; shown to recipients on the preference
-// page; who left which is in suppressions/unsubscribes.ts.
+// Streams: the kinds of email an account sends, each of which its recipients can leave separately.
+// sending/accept.ts asks for every send that names one; recipients see them on the preference page;
+// who left which is in suppressions/unsubscribes.ts.
 import { lockAccount } from '../accounts/accounts.ts';
 import { raiseVersion } from '../accounts/version.ts';
 import { Problem } from '../errors.ts';
@@ -11,14 +11,14 @@ import type { Database, Queryable } from '../store/pool.ts';
 export interface Stream {
   name: string;
   kind: StreamKind;
-  /** What recipients call it. */
+  /** The name that recipients see. */
   title: string;
-  /** What they get when they stay. */
+  /** What they get if they stay. */
   description: string;
   /** Whether recipients can leave it: List-Unsubscribe, and a place on the preference page. */
   unsubscribe: boolean;
   createdAt: string | null;
-  /** Sends refuse it since then. */
+  /** Sends that name it have been refused since then. */
   archivedAt: string | null;
 }
 
@@ -29,14 +29,14 @@ export interface StreamChange {
   unsubscribe?: boolean | undefined;
 }
 
-/** Each is a choice on the preference page: more would be none. */
+/** Each is a choice on the preference page: with more, nobody could choose. */
 const MOST_STREAMS = 50;
 
 // ---- For sends and templates --------------------------------------------------------------------
 
 export type KnownStreams = ReadonlyMap<string, StreamKind>;
 
-/** Those that take email, by name; remembered until the account changes. */
+/** Those that accept email, by name; cached until the account changes. */
 export async function loadStreams(database: Queryable, accountId: number): Promise<KnownStreams> {
   const rows = await database.prepared<{ name: string; kind: StreamKind }>(
     'streams-in-use',
@@ -49,7 +49,7 @@ export async function loadStreams(database: Queryable, accountId: number): Promi
   ]);
 }
 
-/** The kind of the stream, or a Problem that names the nearest one there is. */
+/** The kind of the stream, or a Problem that names the closest existing one. */
 export function requireStream(known: KnownStreams, name: string): StreamKind {
   const kind = known.get(name);
   if (kind !== undefined) return kind;
@@ -60,7 +60,7 @@ export function requireStream(known: KnownStreams, name: string): StreamKind {
   throw new Problem('invalid', message, { at: 'stream', see: 'list_streams' });
 }
 
-/** What people need to get into their account has no way out, and a broadcast always has one. */
+/** Emails that people need to get into their account cannot be left; a broadcast always can. */
 export function unfitStream(name: string, category: string | null): Problem {
   const message = `stream: ${name} is a broadcast stream, which recipients can leave; emails of the category ${category} must reach them. Use a transactional stream.`;
   return new Problem('invalid', message, { at: 'stream' });
@@ -68,7 +68,7 @@ export function unfitStream(name: string, category: string | null): Problem {
 
 // ---- What the owner of an account sees and changes ----------------------------------------------
 
-/** The default one first, then by name; archived ones too. */
+/** The default stream first, then by name; archived ones too. */
 export async function listStreams(database: Queryable, accountId: number): Promise<Stream[]> {
   const [account] = await database.query<{ oneClick: boolean }>(
     'SELECT one_click_unsubscribe AS "oneClick" FROM accounts WHERE id = $1',
@@ -98,8 +98,8 @@ export async function findStream(
 }
 
 /**
- * Makes it, or changes the fields that are given; an archived one is in use again. What it is
- * cannot change: people stayed in a stream for what it was.
+ * Creates it, or changes the given fields; an archived one comes back into use. Its kind cannot
+ * change: people stayed in a stream for what it was.
  */
 export async function putStream(
   database: Database,
@@ -141,7 +141,8 @@ export async function putStream(
 }
 
 /**
- * Out of use: sends that name it are refused. Whoever left it stays away, even when it comes back.
+ * Takes it out of use: sends that name it are refused. People who left it stay out, even if it
+ * comes back.
  */
 export async function archiveStream(
   database: Database,
@@ -237,13 +238,13 @@ const impliedStream = (unsubscribe: boolean): Stream => ({
   archivedAt: null,
 });
 
-/** `product-news` → `Product news`, until somebody says it better. */
+/** `product-news` → `Product news`, until someone gives it a title. */
 const titleOf = (name: string): string =>
   name === DEFAULT_STREAM
     ? 'Service emails'
     : `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 
-/** Of all accounts, for whoever runs the service. */
+/** Over all accounts, for the operator. */
 export async function countBroadcasts(database: Queryable): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM streams

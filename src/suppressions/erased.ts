@@ -1,11 +1,13 @@
-// An address that was erased must stay suppressed although nobody may know it any more: what is kept
-// is its hash, under which it is still found when somebody writes to it again.
+// An erased address must stay suppressed although nobody may know it any more: only its hash is
+// kept, which still matches when someone sends to the address again.
 import { createHash } from 'node:crypto';
 import { addressKey } from '../addresses.ts';
 
 const PREFIX = 'erased:';
 
-/** What stands for it in the lists. Bound to the account: elsewhere the same address is another. */
+/**
+ * Replaces it in the lists. Bound to the account: in another, the same address has another hash.
+ */
 export const erasedKey = (accountId: number, address: string): string =>
   PREFIX +
   createHash('sha256')
@@ -18,6 +20,6 @@ export const listedForms = (accountId: number, address: string): string[] => [
   erasedKey(accountId, address),
 ];
 
-/** What stands for it where an address is expected; it belongs to nobody (RFC 2606). */
+/** Replaces it where an address is expected; it belongs to nobody (RFC 2606). */
 export const erasedAddress = (accountId: number, address: string): string =>
   `${erasedKey(accountId, address).slice(PREFIX.length, PREFIX.length + 16)}@erased.invalid`;

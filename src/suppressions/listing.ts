@@ -1,5 +1,5 @@
-// Who gets no more email, as the account's people see and change it: suppressions, which hold for
-// every stream, and unsubscribes, which hold for one, in one list. Before it:
+// Who gets no more email, as the account's people see and change it: suppressions, which apply to
+// every stream, and unsubscribes, which apply to one, in one list. Before it:
 // operations/suppressions.ts.
 import { addressKey, parseAddress } from '../addresses.ts';
 import { type Fault, Problem } from '../errors.ts';
@@ -16,9 +16,9 @@ export type ListedReason = (typeof LISTED_REASONS)[number];
 export interface ListedSuppression {
   address: string;
   reason: ListedReason;
-  /** Null: it holds for every stream. */
+  /** Null: it applies to every stream. */
   stream: string | null;
-  /** Known of unsubscribes. */
+  /** Known for unsubscribes. */
   origin: Origin | null;
   /** The email that led to it. */
   messageId: string | null;
@@ -30,12 +30,12 @@ export interface ListPage {
   /** Unsubscribes of this stream only. */
   stream?: string | undefined;
   reason?: ListedReason | undefined;
-  /** Where the last page ended: `cursorOf` its last entry. */
+  /** Where the previous page ended: `cursorOf` its last entry. */
   after?: string | undefined;
   limit: number;
 }
 
-/** By address, what holds for every stream first. Neither part has a space. */
+/** By address; entries for every stream come first. Neither part contains a space. */
 export const cursorOf = (last: ListedSuppression): string => `${last.address} ${placeOf(last)}`;
 
 const placeOf = ({ reason, stream }: ListedSuppression): string =>
@@ -73,7 +73,7 @@ export async function listSuppressions(
   return rows.map(toListed);
 }
 
-/** Why the account must not write to the address; with a stream, through that stream. */
+/** Why the account must not send to the address; with a stream, through that stream. */
 export async function findSuppression(
   database: Queryable,
   accountId: number,
@@ -86,7 +86,7 @@ export async function findSuppression(
   return found;
 }
 
-/** What is about an address, even where only its hash is kept. */
+/** The entries about an address, even if only its hash is kept. */
 export async function entriesOf(
   database: Queryable,
   accountId: number,
@@ -102,8 +102,8 @@ export async function entriesOf(
 }
 
 /**
- * By hand: from all streams, or from one. An address that is there already stays as it is, and
- * `isNew` says whether it was.
+ * By hand: for all streams, or for one. An address that is already listed stays as it is, and
+ * `isNew` says whether it was new.
  */
 export async function addSuppression(
   database: Queryable,
@@ -118,7 +118,7 @@ export async function addSuppression(
   return { entry, isNew: added.length > 0 };
 }
 
-/** Many by hand, all or none; answers those that were not there yet. */
+/** Many by hand, all or none; returns those that were not listed yet. */
 export async function addSuppressions(
   database: Queryable,
   accountId: number,
@@ -153,8 +153,8 @@ async function add(
 }
 
 /**
- * From now on the account may write to the address again: what holds for every stream is taken
- * back, or with a stream who left that one. Answers the first of it.
+ * The account may send to the address again: removes what applies to every stream or, with a
+ * stream, the unsubscribe from that one. Returns the removed entry.
  */
 export async function removeSuppression(
   database: Queryable,
@@ -184,7 +184,7 @@ async function allow(
   ]);
 }
 
-/** Says where else the address stands, since that is what people then ask for. */
+/** Says where else the address is listed, since that is the next question. */
 function notSuppressed(text: string, entries: readonly ListedSuppression[]): Problem {
   const address = text.slice(0, 320);
   if (entries.length === 0) {

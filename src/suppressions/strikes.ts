@@ -1,6 +1,6 @@
-// Strikes: refusals that make an address doubtful, a day each. Three on different days within 30
-// days, with no delivery between them, and the account writes there no more. Counted by feedback
-// and delivery with the events that tell of them.
+// Strikes: refusals that make an address doubtful, at most one a day. After three on different days
+// within 30 days, with no delivery in between, the account no longer sends there. Counted by
+// feedback and delivery with the events that report them.
 import { addressKey } from '../addresses.ts';
 import { bytesToUuid } from '../ids.ts';
 import { among } from '../store/places.ts';
@@ -14,13 +14,13 @@ export interface Refusal {
   accountId: number;
   address: string;
   messageId: Buffer;
-  /** `suppress`: the address is dead. `strike`: it is doubtful. */
+  /** `suppress`: the address does not work. `strike`: it is doubtful. */
   consequence: 'suppress' | 'strike';
 }
 
 /**
- * Counts strikes and suppresses what is dead or struck out. Answers for each refusal whether its
- * address is now suppressed.
+ * Counts strikes and suppresses addresses that do not work or have three. Returns for each refusal
+ * whether its address is now suppressed.
  */
 export async function judgeRefusals(
   client: Queryable,
@@ -45,7 +45,7 @@ export async function judgeRefusals(
   return refusals.map(isOut);
 }
 
-/** One a day and address, however many emails came back. Answers who has three. */
+/** One per day and address, however many emails bounced. Returns those that have three. */
 async function strike(
   client: Queryable,
   refusals: readonly Refusal[],
@@ -74,7 +74,7 @@ async function strike(
 
 const keyOf = ({ accountId, address }: Refusal): string => `${accountId} ${addressKey(address)}`;
 
-/** The address takes email again: a delivery, or somebody who knows better. */
+/** The address accepts email again: a delivery, or a person who knows better. */
 export async function forgetStrikes(
   client: Queryable,
   delivered: readonly { accountId: number; address: string }[],

@@ -1,6 +1,6 @@
-// Suppressions: addresses an account must not write to any more, through whichever stream. Asked by
-// delivery when an email is handed over, together with who left its stream (unsubscribes.ts);
-// written by feedback and people. How people see both is in listing.ts.
+// Suppressions: addresses an account must no longer send to, through any stream. Asked by delivery
+// when an email is handed over, together with who left its stream (unsubscribes.ts); written by
+// feedback and people. listing.ts shows both to people.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
 import { createGroupCommit } from '../process/group-commit.ts';
@@ -10,7 +10,7 @@ import { listStreams } from '../streams/streams.ts';
 import { erasedKey, listedForms } from './erased.ts';
 import { ALL_STREAMS } from './unsubscribes.ts';
 
-/** What holds for every stream. */
+/** Reasons that apply to every stream. */
 export type SuppressionReason = 'bounce' | 'complaint' | 'manual';
 
 export interface Suppression {
@@ -20,7 +20,7 @@ export interface Suppression {
   messageUuid: string | null;
 }
 
-/** Adds what is not there yet and answers which; the first reason stays. */
+/** Adds those that are not listed yet and returns them; the first reason stays. */
 export async function suppress(
   client: Queryable,
   entries: readonly Suppression[],
@@ -40,13 +40,15 @@ export async function suppress(
   return added.map(({ address }) => address);
 }
 
-/** A recipient of an email, as it is asked whether they get it. */
+/** A recipient of an email, as the check needs it. */
 export interface AskedRecipient {
   accountId: number;
   address: string;
-  /** Null: what it says must reach them, whatever they have left. */
+  /** Null: the email must reach them, whatever they have left. */
   stream: string | null;
-  /** Whether it is a stream that can be left: then who left all streams has left it too. */
+  /**
+   * Whether recipients can leave the stream: if so, a person who left all streams has left it too.
+   */
   leavable: boolean;
 }
 
@@ -55,7 +57,7 @@ export async function suppressedAmong(
   database: Database,
   recipients: readonly AskedRecipient[],
 ): Promise<Set<string>> {
-  // Of no accounts there is no shard to ask.
+  // Without accounts there is no shard to ask.
   if (recipients.length === 0) return new Set();
   const rows = await database.prepared<Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>>(
     'suppressed-among',
@@ -91,7 +93,7 @@ export const suppressionKey = ({
 
 export type AskSuppressed = (recipients: readonly AskedRecipient[]) => Promise<Set<string>>;
 
-/** The same for many who ask at once, in one query: every send of an agent does. */
+/** The same for many callers at once, in one query: every send of an agent asks. */
 export function askTogether(database: Database): AskSuppressed {
   const together = createGroupCommit<readonly AskedRecipient[], Set<string>>({
     ...{ mostItems: 100, mostInFlight: 2 },
@@ -105,8 +107,8 @@ export function askTogether(database: Database): AskSuppressed {
 }
 
 /**
- * Those who would get no copy of an email, for whoever asks before it is sent. `stream`: null where
- * what it says must reach them.
+ * The recipients who would get no copy of an email, for a caller who asks before it is sent.
+ * `stream`: null if the email must reach them.
  */
 export async function suppressedRecipients(
   database: Database,
@@ -121,7 +123,7 @@ export async function suppressedRecipients(
     const found = await ask(asked);
     return asked.filter((one) => found.has(suppressionKey(one))).map(({ address }) => address);
   };
-  // Hardly ever anybody: only then it counts whether the stream can be left.
+  // There is hardly ever anyone: only then does it matter whether the stream can be left.
   const atMost = await among(askSuppressed ?? askAlone, true);
   if (atMost.length === 0 || stream === null) return atMost;
   const found = (await listStreams(database, accountId)).find(({ name }) => name === stream);
@@ -129,7 +131,7 @@ export async function suppressedRecipients(
   return await among(askAlone, false);
 }
 
-/** Whether nothing at all is sent there. */
+/** Whether nothing at all is sent to the address. */
 export async function isSuppressed(
   database: Queryable,
   accountId: number,

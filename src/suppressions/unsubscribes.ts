@@ -1,12 +1,12 @@
 // Unsubscribes: who left which stream of an account. Written by recipients (inbound/), by opt-outs
-// that mail servers report and by the account's people; asked together with the suppressions when a
-// email is handed over. Every change is an event that webhooks can ask for.
+// that mail servers report and by the account's people; checked together with the suppressions when
+// an email is handed over. Every change is an event that webhooks can subscribe to.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { listedForms } from './erased.ts';
 
-/** Every stream that can be left, also those that are made later. */
+/** Every stream that can be left, including later ones. */
 export const ALL_STREAMS = '*';
 
 export interface Unsubscribe {
@@ -17,7 +17,7 @@ export interface Unsubscribe {
   messageUuid: string | null;
 }
 
-/** Adds what is not there yet and answers which. */
+/** Adds those that are not there yet and returns them. */
 export async function unsubscribe(
   client: Queryable,
   entries: readonly Unsubscribe[],
@@ -36,7 +36,7 @@ export async function unsubscribe(
   );
 }
 
-/** Takes back what is there of it and answers which streams it was about. */
+/** Removes those that are there and returns their streams. */
 export async function resubscribe(
   client: Queryable,
   accountId: number,
@@ -51,7 +51,7 @@ export async function resubscribe(
   return rows.map(({ stream }) => stream);
 }
 
-/** The streams that somebody left; ALL_STREAMS may be among them. */
+/** The streams that a person left; may include ALL_STREAMS. */
 export async function streamsLeftBy(
   client: Queryable,
   accountId: number,
@@ -65,18 +65,19 @@ export async function streamsLeftBy(
 }
 
 export interface Preferences {
-  /** The streams somebody was asked about. */
+  /** The streams that the person was asked about. */
   asked: readonly string[];
   /** Those among them that they want. */
   wanted: readonly string[];
-  /** They want no stream at all, whatever is made later. */
+  /** They want no stream at all, including later ones. */
   none?: boolean;
   messageUuid: string;
 }
 
 /**
- * What somebody chose for themselves. Whoever had left everything and wants something again has
- * left only what they did not choose. Suppressions stay as they are: nobody takes back a bounce.
+ * What a person chose for themselves. If they had left everything and now want something again,
+ * they have left only what they did not choose. Suppressions stay as they are: nobody can undo a
+ * bounce.
  */
 export async function choosePreferences(
   database: Database,
@@ -86,7 +87,7 @@ export async function choosePreferences(
 ): Promise<void> {
   const entry = (stream: string): Unsubscribe => ({ accountId, address, stream, messageUuid });
   await database.transaction(async (client) => {
-    // Two tabs of one reader: one after the other.
+    // Two tabs of the same reader: one after the other.
     await client.query('SELECT pg_advisory_xact_lock(7263007, hashtext($1))', [
       `${accountId} ${addressKey(address)}`,
     ]);

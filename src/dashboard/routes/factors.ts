@@ -1,5 +1,5 @@
-// Second factors and sessions of whoever is signed in: shown, added, removed, and asked for by an
-// account. What changes how somebody signs in needs a password or passkey given a moment ago.
+// Second factors and sessions of the signed-in person: shown, added, removed, and required by an
+// account. Changing how a person signs in needs a password or passkey given a few minutes ago.
 import { z } from 'zod';
 import { writeAudit } from '../../audit/audit.ts';
 import { Problem } from '../../errors.ts';
@@ -237,7 +237,7 @@ const isOwnPasskey = (
     return used.userId === userId;
   });
 
-/** Whoever finds an open browser must not be able to take the account over. */
+/** Whoever finds an unlocked browser must not be able to take over the account. */
 function requireFresh({ fresh }: Session): void {
   if (fresh) return;
   throw new Problem(

@@ -1,5 +1,5 @@
-// What streams while somebody looks: the account's newest messages, and one message with all that
-// is known of it. What they show are operations, performed again and again.
+// What streams while someone looks: the account's newest messages, and one message with everything
+// known about it. Both are operations, performed again and again.
 import { z } from 'zod';
 import { getMessageDetails, listMessages } from '../../operations/messages.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -11,7 +11,7 @@ import type { Works } from '../route.ts';
 
 const LIVE_ROWS = 20;
 
-/** Read at the door (admission.ts). */
+/** Read by admission.ts. */
 const query = z.strictObject({ account: z.coerce.number().int().optional() });
 
 export const liveRoutes: Works<'live' | 'liveMessage'> = {

@@ -1,4 +1,4 @@
-// What an authenticator answered, as pages send it; its meaning is read by people/webauthn.ts.
+// What an authenticator answered, as pages send it; people/webauthn.ts interprets it.
 import { z } from 'zod';
 
 const bytes = (most: number) =>

@@ -1,4 +1,5 @@
-// Signing in and out, the first owner, invitations accepted, a new password for whoever forgot it.
+// Signing in and out, the first owner, accepting invitations, a new password for a person who
+// forgot it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { Problem } from '../../errors.ts';
@@ -211,8 +212,7 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ email }),
     async run(deps, { body, request }) {
       await countReset(deps.database, { ...tryOf(deps, { request }), email: body.email });
-      // Not waited for: how long the answer takes must not tell whether there was somebody to write
-      // to.
+      // Not awaited: the time of the answer must not reveal whether anyone has the address.
       void emailResetLink(deps, body.email);
       return { captured: deps.service().sandbox };
     },
@@ -229,7 +229,7 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ token, password }),
     async run(deps, call) {
       const user = await resetPassword(deps, call.body);
-      // Whoever is signed in with the old one, perhaps not its owner, is out.
+      // Anyone signed in with the old password, perhaps not its owner, is signed out.
       await endSessions(deps.database, user.id);
       return await enter(deps, call, user.id);
     },
@@ -238,7 +238,7 @@ export const sessionRoutes: Works<Names> = {
 
 type SigningIn = Pick<Call<'signIn'>, 'session' | 'reply' | 'request'>;
 
-/** The password, or a link that stands for it, was right: a session, unless there is more to ask. */
+/** The password, or a link in its place, was right: begins a session, unless a factor is needed. */
 async function enter(
   deps: DashboardDeps,
   call: SigningIn,
@@ -254,7 +254,7 @@ async function enter(
   };
 }
 
-/** Used up in one transaction with what it leaves behind. */
+/** Used up in one transaction with its effects. */
 const isCode = (deps: DashboardDeps, userId: string, given: string): Promise<boolean> =>
   deps.database.transaction(async (client) => {
     const code = given.replaceAll(/[\s-]/g, '');
@@ -264,7 +264,7 @@ const isCode = (deps: DashboardDeps, userId: string, given: string): Promise<boo
     return true;
   });
 
-/** A new session under a new cookie; the one this browser may have had ends. */
+/** A new session under a new cookie; this browser's previous one ends. */
 async function begin(
   deps: DashboardDeps,
   { session, reply, request }: SigningIn,

@@ -1,4 +1,4 @@
-// Where a try to sign in comes from: the network, and the browser where it is known. Before it: a
+// Where a sign-in attempt comes from: the network, and the browser if it is known. Before it: a
 // route. After it: people/sign-in-throttle.ts counts it.
 import type { FastifyRequest } from 'fastify';
 import { readMark } from '../../people/known-browser.ts';

@@ -1,5 +1,5 @@
-// Words that several pages share. Types only, so that web/ reads them too; ../contract.ts says
-// which route answers which. Times are ISO 8601 in UTC with Z, unless said otherwise.
+// Types that several pages share. Types only, so that web/ can import them too; ../contract.ts says
+// which route returns which. Times are ISO 8601 in UTC with Z, unless stated otherwise.
 import type { Plan } from '../../accounts/plans.ts';
 import type { MemberRole as Role, Scope } from '../../accounts/scopes.ts';
 import type { HookType } from '../../events/kinds.ts';
@@ -8,9 +8,7 @@ import type { MessageStatus } from '../../messages/status.ts';
 
 export type { Door, HookType, MessageStatus, Plan, Role, Scope };
 
-/**
- * A list that is read page by page: `next` goes into `before` of the next call; null: that was all.
- */
+/** A list that is read page by page: pass `next` as `before` of the next call; null: no more. */
 export interface Page<Item> {
   items: Item[];
   next: string | null;

@@ -1,5 +1,5 @@
-// Second factors and sessions, as the pages show and send them. Types only, so that web/ reads them
-// too. Bytes are base64url.
+// Second factors and sessions, as the pages show and send them. Types only, so that web/ can import
+// them too. Bytes are base64url.
 import type { OpenSession } from '../../people/sessions.ts';
 
 /** What the authenticator answered when it signed. */
@@ -19,7 +19,7 @@ export interface PasskeyOptions {
 export interface NewPasskeyOptions extends PasskeyOptions {
   user: { handle: string; email: string; name: string };
   algorithms: number[];
-  /** Ids of those there are: one device needs one. */
+  /** Ids of the existing ones: a device needs only one. */
   known: string[];
 }
 
@@ -34,20 +34,20 @@ export interface FactorsView {
   app: boolean;
   passkeys: { id: string; name: string; createdAt: string; lastUsedAt: string | null }[];
   recoveryCodes: number;
-  /** Nobody has to be asked again before something is changed. */
+  /** No new proof is needed before a change. */
   fresh: boolean;
 }
 
 export interface AppSecret {
-  /** To type where nothing can be scanned. */
+  /** To type if the code cannot be scanned. */
   secret: string;
   /** Opens the app on the same device. */
   link: string;
-  /** A PNG as a data: address. */
+  /** A PNG as a data: URL. */
   qr: string;
 }
 
-/** Shown once; null: those there are stay. */
+/** Shown once; null: the existing ones stay valid. */
 export interface RecoveryCodes {
   codes: string[] | null;
 }

@@ -1,8 +1,8 @@
-// Signing in and who is signed in, as the pages show and send it. Types only, so that web/ reads
-// them too.
+// Signing in and who is signed in, as the pages show and send it. Types only, so that web/ can
+// import them too.
 import type { Plan, Role } from './common.ts';
 
-/** What the app asks first. */
+/** The app's first request. */
 export interface SessionState {
   /** `set-up`: nobody can sign in yet; the service printed a link to /setup when it started. */
   state: 'set-up' | 'signed-out' | 'signed-in';
@@ -21,8 +21,8 @@ export interface Me {
     secondFactorRequired: boolean;
   } | null;
   /**
-   * The account asks for a second factor, and this session has shown none: only the profile is
-   * open, where one is set up.
+   * The account requires a second factor, and this session has shown none: only the profile is
+   * open, where one can be set up.
    */
   locked: boolean;
   /** All accounts the user belongs to, for the switcher. */
@@ -41,14 +41,14 @@ export interface Service {
   smtp: { host: string; port: number | null; securePort: number | null } | null;
 }
 
-/** Signed in, or one more question: the password was right, and a second factor is needed. */
+/** Signed in, or one more step: the password was right, and a second factor is needed. */
 export type Entered = Me | SecondFactorNeeded;
 
 export interface SecondFactorNeeded {
   secondFactor: {
-    /** For signInWithCode; good for ten minutes. */
+    /** For signInWithCode; valid for ten minutes. */
     ticket: string;
-    /** Which of them there are; recovery codes always. */
+    /** Which factors there are; recovery codes always. */
     app: boolean;
     passkey: boolean;
     accountId: number | null;
@@ -73,7 +73,7 @@ export interface InvitationView {
   role: Role;
   invitedBy: string;
   expiresAt: string;
-  /** They have a password already, so they sign in with it instead of choosing one. */
+  /** They already have a password, so they sign in with it instead of choosing one. */
   known: boolean;
 }
 

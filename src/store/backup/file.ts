@@ -1,9 +1,9 @@
-// The file of a backup: gzip over frames, so that a cut or changed file is known by its checksum.
+// The file of a backup: gzip over frames, so that the checksum reveals a cut or changed file.
 //
 //   "sandmartin backup 1\n"   manifest   ( table   rows … ) …   end
 //
-// Rows are the lines of COPY in its text form, which every PostgreSQL understands. Before: write.ts
-// fills it; restore.ts reads it.
+// Rows are the lines of COPY in its text format, which every PostgreSQL understands. Before it:
+// write.ts fills it; restore.ts reads it.
 import { createReadStream, createWriteStream, linkSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -12,9 +12,9 @@ import { Problem } from '../../errors.ts';
 
 const FIRST_LINE = Buffer.from('sandmartin backup 1\n');
 const HEAD_BYTES = 5;
-/** Larger ones are not ours. */
+/** Larger frames are not ours. */
 const LARGEST_FRAME_BYTES = 64 * 1024 * 1024;
-/** Of parts that are JSON: 26 MB of "[" take JSON.parse seconds and more than a gigabyte. */
+/** For parts that are JSON: 26 MB of "[" take JSON.parse seconds and more than a gigabyte. */
 const LARGEST_JSON_BYTES = 1024 * 1024;
 
 const LAST_DAY = Date.UTC(2200) / 86_400_000;
@@ -22,18 +22,18 @@ const LAST_DAY = Date.UTC(2200) / 86_400_000;
 const secretSchema = z.discriminatedUnion('kind', [
   /** Sealed with SECRET_KEY, which is not in the file. */
   z.object({ kind: z.literal('SECRET_KEY'), verifier: z.string() }),
-  /** The installation's own, under a passphrase. */
+  /** The installation's own secret, sealed with a passphrase. */
   z.object({ kind: z.literal('sealed'), salt: z.string(), box: z.string() }),
-  /** The installation's own, without a passphrase to seal it. */
+  /** The installation's own secret, left out for lack of a passphrase. */
   z.object({ kind: z.literal('left out') }),
 ]);
 
 const manifestSchema = z.object({
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote it. */
   version: z.string(),
   at: z.string(),
   postgres: z.string(),
-  /** Numbers of the migrations that the data has gone through. */
+  /** Numbers of the migrations that the data has been through. */
   migrations: z.array(z.int()).max(10_000),
   /** Days (since 1970) that have partitions. */
   days: z.array(z.int().min(0).max(LAST_DAY)).max(10_000),
@@ -41,7 +41,7 @@ const manifestSchema = z.object({
   secret: secretSchema,
 });
 
-/** What stands in the parts of a file that are JSON: it may have come from anywhere. */
+/** The shape of the JSON parts: the file may have come from anywhere. */
 const FRAMES = {
   manifest: z.object({ manifest: manifestSchema }),
   table: z.object({ name: z.string(), columns: z.array(z.string()).min(1) }),
@@ -59,13 +59,13 @@ export type Frame =
 
 const MARKS = { manifest: 'M', table: 'T', rows: 'R', end: 'E' } as const;
 
-/** Writes all of it, or nothing: the file has its name only when it is whole. */
+/** Writes all of it, or nothing: the file gets its name only when it is complete. */
 export async function writeFrames(path: string, frames: AsyncIterable<Frame>): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   try {
     const file = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true });
     await pipeline(toBytes(frames), createGzip({ level: 6 }), file);
-    // A link, unlike a rename, never replaces what has the name by now.
+    // A link, unlike a rename, never replaces a file that has the name by now.
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyThere(path);
@@ -91,7 +91,7 @@ async function* toBytes(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Fails with a sentence for people where the file is cut, changed or something else. */
+/** Fails with a readable sentence if the file is cut, changed or not a backup. */
 export async function* readFrames(path: string): AsyncGenerator<Frame> {
   const file = createReadStream(path);
   const plain = createGunzip();
@@ -104,7 +104,7 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
       yield frame;
       if (frame.kind === 'end') break;
     }
-    // To the end: only there gzip compares its checksum.
+    // Read to the end: only there does gzip compare its checksum.
     if (await pull.more()) throw new Error('something follows its end');
   } catch (error) {
     if (error instanceof Problem) throw error;
@@ -143,7 +143,7 @@ interface Puller {
   more(): Promise<boolean>;
 }
 
-/** Exactly so many bytes of a stream, however its pieces are cut. */
+/** Reads an exact number of bytes from a stream, however its chunks are cut. */
 function puller(stream: AsyncIterable<Buffer>): Puller {
   const pieces = stream[Symbol.asyncIterator]();
   let rest: Buffer[] = [];
@@ -157,7 +157,7 @@ function puller(stream: AsyncIterable<Buffer>): Puller {
   }
   async function pull(length: number): Promise<Buffer> {
     while (held < length) if (!(await more())) throw new Error('it ends too early');
-    // Thousands of small parts lie in one piece: it is not copied for each.
+    // One chunk holds thousands of small parts: it is not copied for each.
     const all = rest.length === 1 ? rest[0]! : Buffer.concat(rest);
     rest = [all.subarray(length)];
     held -= length;

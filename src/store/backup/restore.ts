@@ -1,5 +1,5 @@
 // Restoring a backup into an empty database: the schema that the data has, the rows in one
-// transaction, then the migrations that came since. Before: cli/backup.ts. After: the service
+// transaction, then the migrations added since. Before it: cli/backup.ts. After it: the service
 // starts as it would have then.
 import { once } from 'node:events';
 import pg from 'pg';
@@ -14,10 +14,10 @@ import { listTables, queryable, type Table } from './tables.ts';
 
 export interface RestoreSummary {
   rows: number;
-  /** Of the backup. */
+  /** The backup's version. */
   version: string;
   at: string;
-  /** Emails that wait, and may have left after the backup was taken. */
+  /** Queued emails, which may have been sent after the backup was taken. */
   queued: number;
   secret: Manifest['secret']['kind'];
 }
@@ -67,7 +67,7 @@ async function readManifest(frames: AsyncGenerator<Frame>, path: string): Promis
   return first.manifest;
 }
 
-/** Only an empty one: what is there is never mixed with what comes, nor lost. */
+/** Only into an empty database: existing data is never mixed with the backup, nor lost. */
 async function refuseUsed(database: Database, { migrations }: Manifest): Promise<void> {
   const [there] = await database.query<{ schema: boolean; others: string[] | null }>(
     `SELECT to_regclass('public.schema_migrations') IS NOT NULL AS schema,
@@ -87,7 +87,7 @@ async function refuseUsed(database: Database, { migrations }: Manifest): Promise
   );
   if (held!.running) throw used('a Sandmartin service is running on it');
   if (held!.accounts || held!.people) throw used('it already has accounts or people');
-  // An empty one that a restore began and did not finish.
+  // An empty database that an unfinished restore left behind.
   if (!done.every(({ version }) => migrations.includes(version))) {
     throw used('its tables are from a newer version than the backup');
   }
@@ -99,7 +99,7 @@ const used = (why: string): Problem =>
     `A backup is restored only into an empty database, and ${why}. Set DATA_DIR to a new folder, or DATABASE_URL to a new database, and run this again. Nothing was changed.`,
   );
 
-/** In one transaction: after a fault there is not a row of it. */
+/** In one transaction: after an error, no row of it remains. */
 async function load(
   { url, path }: { url: string; path: string },
   manifest: Manifest,
@@ -161,7 +161,7 @@ async function liftConstraints(database: Queryable): Promise<{ putBack(): Promis
   };
 }
 
-/** What no backup of ours says, and a file from somewhere else may. */
+/** Content that our backups never have, but a file from elsewhere may. */
 class Strange extends Error {}
 
 async function copyIn(
@@ -186,7 +186,7 @@ async function copyIn(
   return rows;
 }
 
-/** By names that this database has: those of the file become part of a statement. */
+/** By names that this database has, since the names in the file become part of a statement. */
 function ownTable(wanted: Table, tables: readonly Table[]): Table {
   const own = tables.find(({ name }) => name === wanted.name);
   if (own !== undefined && wanted.columns.every((column) => own.columns.includes(column))) {
@@ -196,7 +196,7 @@ function ownTable(wanted: Table, tables: readonly Table[]): Table {
 }
 
 async function startTable(client: pg.Client, { name, columns }: Table) {
-  // What a migration puts into a new table is in the backup, too, or was removed.
+  // Rows that a migration adds to a new table are in the backup too, or were deleted.
   await client.query(`DELETE FROM "${name}"`);
   const list = columns.map((column) => `"${column}"`).join(', ');
   const copying = client.query(copyFrom(`COPY "${name}" (${list}) FROM STDIN`));

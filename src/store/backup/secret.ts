@@ -1,4 +1,5 @@
-// What a backup has of the secret: its own under a passphrase, a mark of SECRET_KEY, or nothing.
+// What a backup holds of the secret: the installation's own under a passphrase, a verifier of
+// SECRET_KEY, or nothing.
 import { randomBytes, scryptSync } from 'node:crypto';
 import { Problem } from '../../errors.ts';
 import { keysOf } from '../installation.ts';
@@ -6,7 +7,7 @@ import { seal, unseal } from '../sealing.ts';
 import type { BackedUpSecret } from './file.ts';
 
 const LABEL = 'the secret of a backup';
-/** A fifth of a second and 128 MB for each guess. */
+/** A fifth of a second and 128 MB per guess. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 
 export function backUpSecret(
@@ -20,7 +21,7 @@ export function backUpSecret(
   return { kind: 'sealed', salt: salt.toString('base64'), box: box.toString('base64') };
 }
 
-/** What the restored installation goes on with; a new one where the old was left out. */
+/** The secret of the restored installation; a new one if the old was left out. */
 export function restoreSecret(
   backedUp: BackedUpSecret,
   given: { secretKey: string | undefined; passphrase: string | undefined },

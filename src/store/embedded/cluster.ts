@@ -1,5 +1,5 @@
-// The data folder of the embedded PostgreSQL at rest: made once, checked, freed of what a killed
-// server left. Before: open.ts; after: server.ts runs on it.
+// The data folder of the embedded PostgreSQL while no server runs: created once, checked, and
+// cleared of what a killed server left. Before it: open.ts. After it: server.ts runs on it.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ import type { Binaries } from './binaries.ts';
 import type { SystemUser } from './user.ts';
 
 /**
- * Programs of PostgreSQL need no more of our environment than this; English messages and UTC do not
+ * PostgreSQL's programs need no more of our environment than this; English messages and UTC do not
  * depend on the machine.
  */
 export const environment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
@@ -35,7 +35,7 @@ export const environment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
  * How to spawn a program on `data` as `user`. Under root the folder may be where only root may
  * enter; but the working directory is entered before the uid changes (libuv's
  * uv__process_child_init), and /proc/self/cwd leads there without passing the folders above. So the
- * data stays in DATA_DIR whatever its parents allow.
+ * data stays in DATA_DIR, whatever its parent folders allow.
  */
 export function onData(data: string, user: SystemUser | undefined) {
   const behindRoot = user !== undefined && process.platform === 'linux';
@@ -46,7 +46,7 @@ export function onData(data: string, user: SystemUser | undefined) {
 }
 
 /**
- * Makes the data folder by initdb, under another name until it is complete and on disk: a kill
+ * Creates the data folder with initdb, under another name until it is complete and on disk: a kill
  * half-way leaves nothing that looks finished.
  */
 export async function createCluster(
@@ -88,8 +88,8 @@ export async function createCluster(
 }
 
 /**
- * Unfinished folders. The initdb of a killed owner may still be writing there: what resists now
- * goes at the next start.
+ * Unfinished folders. The initdb of a killed owner may still be writing there: what cannot be
+ * deleted now goes at the next start.
  */
 export function discardDrafts(data: string): void {
   for (const name of readdirSync(dirname(data))) {
@@ -107,7 +107,7 @@ export function keepEntries(folder: string): void {
   closeSync(descriptor);
 }
 
-/** A file only `user` can read, already nameless, handed over as a descriptor. */
+/** A file that only `user` can read, already unlinked, passed as a descriptor. */
 function openForUser(path: string, text: string, user: SystemUser | undefined): number {
   writeFileSync(path, text, { mode: 0o600 });
   if (user !== undefined) chownSync(path, user.uid, user.gid);
@@ -117,8 +117,8 @@ function openForUser(path: string, text: string, user: SystemUser | undefined): 
 }
 
 /**
- * Makes sure that the server will take the folder, which may have been brought back from a backup
- * or by a newer version.
+ * Makes sure that the server will accept the folder, which may have been restored from a backup or
+ * used by a newer version.
  */
 export function adoptCluster(data: string, binaries: Binaries, user: SystemUser | undefined): void {
   const made = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
@@ -128,18 +128,18 @@ export function adoptCluster(data: string, binaries: Binaries, user: SystemUser 
       `${data} was created by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. With the Sandmartin version that created it, run "sandmartin backup FILE"; then set DATA_DIR to a new folder and run "sandmartin restore FILE" with this one`,
     );
   }
-  // Restored by root without its owner: PostgreSQL demands that the folder is its own and closed to
-  // others.
+  // Restored by root without its owner: PostgreSQL requires that it owns the folder and that others
+  // cannot enter it.
   if (user === undefined || statSync(data).uid === user.uid) return;
   chmodSync(data, 0o700);
   for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(data, name), user.uid, user.gid);
   }
-  chownSync(data, user.uid, user.gid); // last: half-way, the next start does it again
+  chownSync(data, user.uid, user.gid); // last: if interrupted, the next start does it again
 }
 
 /**
- * Part of the server's command line, so that a process can be told to be the server of this very
+ * Part of the server's command line, so that a process can be recognised as the server of this very
  * folder, not of a copy.
  */
 export function folderMark(data: string): string {
@@ -148,18 +148,18 @@ export function folderMark(data: string): string {
 }
 
 /**
- * Stops a server that outlived its owner all the same. It is stopped and not adopted, so that a
- * running server is always our own child: we learn of its end at once and hold its log. Of a pid
- * that now belongs to some other process only the number is blotted out: the rest of postmaster.pid
- * names the shared memory by which PostgreSQL itself notices the last processes of a killed server,
- * and deleting it would give up that protection.
+ * Stops a server that outlived its owner anyway. It is stopped and not adopted, so that a running
+ * server is always our own child: we learn of its end at once and hold its log. If the pid now
+ * belongs to some other process, only the number is overwritten: the rest of postmaster.pid names
+ * the shared memory by which PostgreSQL itself notices the last processes of a killed server, and
+ * deleting it would give up that protection.
  */
 export async function stopLeftover(data: string, log: (message: string) => void): Promise<void> {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
   const lines = readFileSync(file, 'utf8').split('\n');
   const pid = Number(lines[0]);
-  if (!(pid > 0)) return unlinkSync(file); // cut short by a power cut; PostgreSQL would refuse it for ever
+  if (!(pid > 0)) return unlinkSync(file); // cut short by a power cut; PostgreSQL would refuse it forever
   if (!isAlive(pid)) return;
   const mark = folderMark(data);
   const command = commandLine(pid);
@@ -202,7 +202,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in between.
+    // It ended in the meantime.
   }
 }
 

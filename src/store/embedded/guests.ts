@@ -1,17 +1,18 @@
-// What the owner of a data folder and everybody else say to each other over the lock's socket.
-// Before: lock.ts connects them; after: open.ts goes on as owner or guest.
+// What the owner of a data folder and all other processes say to each other over the lock's socket.
+// Before it: lock.ts connects them. After it: open.ts continues as owner or guest.
 
 import type { Socket } from 'node:net';
 import type { Problem } from '../../errors.ts';
 
 interface Message {
   /**
-   * Said by the owner at once: the service, or only a command that owns the folder for the moment.
+   * Sent by the owner at once: true for the service, false for a command that owns the folder for
+   * now.
    */
   service?: boolean;
-  /** Said by a visitor who wants to use the owner's server for as long as it stays connected. */
+  /** Sent by a visitor that wants to use the owner's server for as long as it stays connected. */
   join?: true;
-  /** Said to those once the server takes connections. */
+  /** Sent to those visitors once the server accepts connections. */
   url?: string;
 }
 
@@ -26,7 +27,7 @@ export function openReception(service: boolean) {
     receive(visitor: Socket): void {
       tell(visitor, { service });
       listenTo(visitor, ({ join }) => {
-        if (!join || closing) return; // when closing it will see the connection end, and try again
+        if (!join || closing) return; // when closing, it will see the connection end, and try again
         const gone = new Promise<void>((resolve) => {
           visitor.once('close', resolve);
         });
@@ -39,9 +40,7 @@ export function openReception(service: boolean) {
       url = serverUrl;
       for (const guest of guests.keys()) tell(guest, { url });
     },
-    /**
-     * The service just stops; a command that owns the server for the moment lets its guests finish.
-     */
+    /** The service stops at once; a command that owns the server for now lets its guests finish. */
     async close(): Promise<void> {
       closing = true;
       if (!service) await Promise.all(guests.values());
@@ -50,7 +49,7 @@ export function openReception(service: boolean) {
 }
 
 /**
- * Waits for the living owner to tell the url, or to be gone (undefined). The service waits for
+ * Waits until the living owner sends the url, or is gone (undefined). The service waits for
  * commands, never for another service.
  */
 export async function askOwner(

@@ -1,4 +1,4 @@
-// One owner per data folder, enforced by the kernel. Before: open.ts claims; after: the owner
+// One owner per data folder, enforced by the kernel. Before it: open.ts claims. After it: the owner
 // starts server.ts, all others talk to the owner here.
 //
 // The owner listens on a Unix socket in the lock folder: it refuses connections the moment its
@@ -7,10 +7,10 @@
 // Node offers no flock. Taking over from a dead owner must not race: deleting its socket and
 // binding again would, since two contenders can both find it dead and the slower one then deletes
 // the faster one's. So ownership is a sequence of symbolic links owner-1, owner-2, … each naming a
-// socket. Only the highest counts. A contender who finds it dead creates the next one, which
-// exactly one can, and it listens before that. Should lower numbers have been cleared away
-// meanwhile, the number may be an old one: then a higher one exists, and the contender sees it when
-// looking again. The highest is never deleted.
+// socket. Only the highest counts. A contender that finds it dead creates the next one, which only
+// one contender can, and listens before that. If lower numbers have been deleted in the meantime,
+// the number may be an old one: then a higher one exists, and the contender sees it when it looks
+// again. The highest is never deleted.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -35,8 +35,8 @@ export interface Lock {
 export type Claim = { lock: Lock } | { lock?: undefined; owner: Socket; pid: number };
 
 /**
- * Becomes the owner of `folder`, receiving the others with `onVisitor`, or returns a connection to
- * the living owner.
+ * Becomes the owner of `folder` and receives the others with `onVisitor`, or returns a connection
+ * to the living owner.
  */
 export async function claim(folder: string, onVisitor: (visitor: Socket) => void): Promise<Claim> {
   const short = shortPath(folder);
@@ -52,10 +52,7 @@ export async function claim(folder: string, onVisitor: (visitor: Socket) => void
   }
 }
 
-/**
- * One attempt with a socket of its own: an attempt that came too late may have had its socket
- * cleared away.
- */
+/** One attempt with its own socket: an attempt that came too late may find its socket deleted. */
 async function contend(
   folder: string,
   path: string,
@@ -103,7 +100,7 @@ async function listen(path: string, onVisitor: (visitor: Socket) => void) {
     });
 }
 
-/** The highest owner number, and a connection to that owner if it lives. */
+/** The highest owner number, and a connection to that owner if it is alive. */
 async function look(folder: string, path: string) {
   const number = highest(folder);
   if (number === 0) return { number };
@@ -139,7 +136,8 @@ function visit(path: string): Promise<Socket> {
 }
 
 /**
- * Publishes our socket under the next number, unless somebody else has it or is already past it.
+ * Publishes our socket under the next number, unless another contender has it or is already past
+ * it.
  */
 function succeed(folder: string, socket: string, number: number): boolean {
   const own = join(folder, `owner-${number}`);
@@ -164,14 +162,14 @@ function clearBelow(folder: string, number: number): void {
       rmSync(join(folder, readlinkSync(join(folder, name))), { force: true });
       rmSync(join(folder, name), { force: true });
     } catch {
-      // A contender that came too late has just taken it back itself.
+      // A contender that came too late has already deleted it itself.
     }
   }
 }
 
 /**
- * Socket addresses end at 103 bytes, data folders do not: Linux lets us name the folder by an open
- * descriptor.
+ * Socket addresses are limited to 103 bytes, data folders are not: Linux lets us name the folder by
+ * an open descriptor.
  */
 function shortPath(folder: string): { path: string; close: () => void } {
   if (process.platform !== 'linux') return { path: folder, close: () => undefined };

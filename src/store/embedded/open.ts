@@ -1,9 +1,8 @@
-// A real PostgreSQL in the data folder when DATABASE_URL is unset. Before: main.ts and cli/ ask for
-// it; after: store/pool.ts connects to its url.
+// A real PostgreSQL in the data folder when DATABASE_URL is unset. Before it: main.ts and cli/ ask
+// for it. After it: store/pool.ts connects to its url.
 //
 // Layout of DATA_DIR/postgres: data/ (PGDATA), connection.json (port and password), server.log,
-// lock/ (lock.ts), binaries-VERSION/ (only where the programs in node_modules cannot be run in
-// place).
+// lock/ (lock.ts), binaries-VERSION/ (only if the programs in node_modules cannot be run in place).
 
 import { randomBytes, randomInt } from 'node:crypto';
 import {
@@ -39,12 +38,12 @@ export interface EmbeddedDatabase {
 
 export interface EmbeddedOptions {
   /**
-   * The service owns the folder. A guest (a command) joins the running server, or owns it for as
-   * long as it takes.
+   * The service owns the folder. A guest (a command) joins the running server, or owns it until it
+   * is done.
    */
   as: 'owner' | 'guest';
   log: (message: string) => void;
-  /** PostgreSQL settings over the standard ones of server.ts. */
+  /** PostgreSQL settings that override those of server.ts. */
   settings?: Record<string, string>;
 }
 
@@ -96,8 +95,8 @@ function explain(dataDir: string, { code, message }: NodeJS.ErrnoException): str
 }
 
 /**
- * Asked of the nearest folder that exists: Node says ENOENT of folders that it may not make below
- * one.
+ * Checked on the nearest existing folder: Node reports ENOENT for folders that it may not create
+ * below one.
  */
 function isReadOnly(folder: string): boolean {
   try {
@@ -113,7 +112,7 @@ function prepareFolder(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true });
   const root = realpathSync(dataDir);
   const folder = join(root, 'postgres');
-  // Under root another uid may run binaries from here; what is secret in it has modes of its own.
+  // Under root another uid may run binaries from here; what is secret in it has its own modes.
   makeOpenFolder(folder);
   giveToOwnerOf(root, 'postgres');
   mkdirSync(join(folder, 'lock'), { recursive: true, mode: 0o700 });
@@ -197,8 +196,8 @@ function saveConnection(folder: string, connection: Connection): Connection {
 }
 
 /**
- * Below the range outgoing connections take their ports from (Linux 32768, macOS 49152): none can
- * sit on it during a restart.
+ * Below the range that outgoing connections take their ports from (Linux 32768, macOS 49152): none
+ * can occupy it during a restart.
  */
 async function freePort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,6 @@
-// Which PostgreSQL comes along, to the last byte. Its packages are built by others and called a
-// beta: what they hold is compared before it is run for the first time. A new version is one line
-// here for each platform (scripts/pin-postgres.js prints them) and its number in package.json.
+// Which PostgreSQL is shipped, to the last byte. Its packages are built by others and marked beta,
+// so their content is compared before it is run for the first time. A new version takes one line
+// here per platform (scripts/pin-postgres.js prints them) and its number in package.json.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Problem } from '../../errors.ts';
@@ -14,7 +14,7 @@ const DIGESTS: Record<string, string> = {
 };
 
 export interface PackedFile {
-  /** Within the package. */
+  /** Path within the package. */
   path: string;
   from: string;
 }
@@ -27,7 +27,7 @@ export function requirePinned(platform: string, files: PackedFile[]): void {
   );
 }
 
-/** Over names and contents, in the order of the names. */
+/** Over names and contents, ordered by name. */
 export function digestOf(files: PackedFile[]): string {
   const all = createHash('sha256');
   for (const { path, from } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {

@@ -1,5 +1,5 @@
-// The running embedded PostgreSQL, kept alive. Before: open.ts, which holds the folder's lock;
-// after: the pools of store/pool.ts connect to it.
+// The running embedded PostgreSQL, kept alive. Before it: open.ts, which holds the folder's lock.
+// After it: the pools of store/pool.ts connect to it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,14 +22,14 @@ export interface ServerPlan {
 
 const standardSettings = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '', // a socket in /tmp would be one more lock to be left over
+  unix_socket_directories: '', // a socket in /tmp would be one more lock that can be left behind
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
   max_connections: '100',
   shared_buffers: '128MB',
   // Parallel plans share memory through /dev/shm, which containers limit to 64 MB; our statements
-  // are too short to gain by them.
+  // are too short to gain from them.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   log_checkpoints: 'off',
@@ -39,8 +39,8 @@ const standardSettings = {
 const logLimitBytes = 5_000_000;
 
 /**
- * Starts the server and starts it again whenever it ends by itself; always on the same port, so
- * that its URL stays valid.
+ * Starts the server and restarts it whenever it ends unexpectedly; always on the same port, so that
+ * its URL stays valid.
  */
 export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promise<void> }> {
   const mark = folderMark(plan.data);
@@ -84,14 +84,14 @@ export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promi
 }
 
 /**
- * After kill -9 the last processes of the old server need up to 2 s to leave; until then PostgreSQL
+ * After kill -9 the last processes of the old server take up to 2 s to end; until then PostgreSQL
  * refuses to start.
  */
 async function launchPatiently(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const deadline = Date.now() + 30_000;
   for (;;) {
-    // Deleted and made again by another process, it is no longer ours, and neither is the server on
-    // it.
+    // If another process deleted and recreated the folder, it is no longer ours, and neither is the
+    // server on it.
     if (folderMark(plan.data) !== mark) throw new Error(`${plan.data} was replaced`);
     try {
       await stopLeftover(plan.data, plan.log);
@@ -133,7 +133,7 @@ async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
 
 /**
  * The server must not outlive its owner: it would hold memory, a port and the folder with nobody to
- * restart it. After kill -9 nothing in this process can see to that, so a shell waits for the pipe
+ * restart it. After kill -9 nothing in this process can ensure that, so a shell waits for the pipe
  * from us to close, however we end.
  */
 function endWithUs(server: ChildProcess, pid: number, user: SystemUser | undefined): void {
@@ -151,7 +151,7 @@ function endWithUs(server: ChildProcess, pid: number, user: SystemUser | undefin
 
 /**
  * PostgreSQL writes its state into line 8 of postmaster.pid; pg_ctl waits the same way. Recovery
- * may take its time.
+ * may take a while.
  */
 async function untilReady(server: ChildProcess, plan: ServerPlan): Promise<'ready'> {
   const slowAt = Date.now() + 10_000;
@@ -177,8 +177,8 @@ function readOrEmpty(path: string): string {
 }
 
 /**
- * Fast shutdown: open transactions are rolled back, everything is written out. Immediate when that
- * does not come to an end.
+ * Fast shutdown: open transactions are rolled back, everything is written out. Immediate shutdown
+ * if that does not finish.
  */
 async function shutDown(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;

@@ -1,5 +1,5 @@
-// Under which system user the embedded PostgreSQL runs. Before: open.ts asks; after: binaries.ts
-// and server.ts spawn as it.
+// The system user that runs the embedded PostgreSQL. Before it: open.ts asks. After it: binaries.ts
+// and server.ts spawn as this user.
 
 import { chmodSync, existsSync, lchownSync, mkdirSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -13,7 +13,7 @@ export interface SystemUser {
 /**
  * PostgreSQL refuses to run as root. A uid needs no entry in the user table, so under root the
  * server gets one that nothing else uses: 65520–65533 are left free by both Debian policy 9.2.2 and
- * systemd's UIDS-GIDS.md, and lie inside the 65,536 ids of a usual container. `nobody` would share
+ * systemd's UIDS-GIDS.md, and are within the 65,536 ids of a usual container. `nobody` would share
  * the data with every other daemon that runs as nobody. macOS always has the account _postgres.
  */
 const unprivileged: SystemUser =
@@ -22,7 +22,7 @@ const unprivileged: SystemUser =
 /** The user to spawn the server as, or undefined for "as ourselves" (anyone but root). */
 export function serverUser(folder: string, data: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  // Under root, whoever owns the folder keeps owning it (a container volume, `sudo` in somebody's
+  // Under root, the folder's owner stays its owner (a container volume, `sudo` in a user's
   // checkout).
   for (const path of [data, folder]) {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ export function canReach(user: SystemUser | undefined, path: string): boolean {
 }
 
 /**
- * What root makes inside a folder belongs to the folder's owner, who may come back without root.
+ * What root creates inside a folder belongs to the folder's owner, who may later run without root.
  */
 export function giveToOwnerOf(folder: string, ...names: string[]): void {
   if (process.getuid?.() !== 0) return;
