@@ -1,6 +1,6 @@
-// Numbers in `variables` as they were written: JSON.parse makes 1234567890123456789 another number
-// and 10.0 the integer 10, and templates print what they are given. Before it: json-bytes.ts has
-// parsed the text. After it: templates/email-maker.ts.
+// Numbers in `variables` as they were written: JSON.parse turns 1234567890123456789 into another
+// number and 10.0 into the integer 10, and templates print what they get. Before it: json-bytes.ts
+// has parsed the text. After it: templates/email-maker.ts.
 //
 // An integer that is too large becomes a bigint. A whole number that was written as a float becomes
 // a Number object, which threads can pass to each other and JSON.stringify writes like any number.
