@@ -32,8 +32,7 @@ export interface StoredEmail {
   /** Null: its content came with the request. */
   template: string | null;
   /**
-   * Recipients can leave its stream, as it is when the email is loaded, so the email may be
-   * skipped.
+   * Recipients can leave its stream, as set when the email is loaded, and it is not about access.
    */
   leavable: boolean;
   recipients: string[];
