@@ -6,9 +6,9 @@ import { escapeAttribute } from '../html/references.ts';
 export interface Page {
   title: string;
   text: string;
-  /** A form that posts to the page's own address. */
+  /** A form that posts to the page's own URL. */
   button?: string;
-  /** Where else to go, from the page's own address. */
+  /** Where else to go, relative to the page's own URL. */
   link?: { to: string; text: string };
 }
 
@@ -20,7 +20,7 @@ export interface Document {
   title: string;
   /** HTML; whoever wrote it has escaped what it quotes. */
   body: string;
-  /** CSS beside that of every page. */
+  /** CSS in addition to that of every page. */
   style?: string;
 }
 
