@@ -148,7 +148,7 @@ export class Environment implements Engine {
     const name =
       typeof wanted === 'string' ? wanted : wanted instanceof Markup ? wanted.text : null;
     if (name === null) {
-      hashKey(wanted); // Python looks into its cache first, which a list cannot be a key of.
+      hashKey(wanted); // Python checks its cache first, and a list cannot be a key there.
       throw new TemplateNotFound(str(ctx.budget, wanted), []);
     }
     const known = ctx.modules.templates.get(name);

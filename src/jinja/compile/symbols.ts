@@ -49,7 +49,7 @@ export class Symbols {
   readonly parent: Symbols | null;
   readonly scope: FunctionScope;
   refs = new Map<string, Slot>();
-  /** By slot index; slots of one frame are all of its own function. */
+  /** By slot index; all slots of a frame belong to its own function. */
   loads = new Map<number, Load>();
   stores = new Set<string>();
 

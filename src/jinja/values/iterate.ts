@@ -28,7 +28,7 @@ const isIterableObject = (value: Value): value is PyObject & IterableObject =>
   value instanceof PyObject && 'iterate' in value;
 
 /**
- * The elements as an array that exists already (a list itself, a tuple's items, a dict's keys), or
+ * The elements as an array that already exists (a list itself, a tuple's items, a dict's keys), or
  * null if the value must be walked step by step. The array must not be changed.
  */
 export function elements(budget: Budget, value: Value): Value[] | null {
