@@ -2,8 +2,10 @@
 // arrive and shared fairly. Before it: http/body.ts, which stops reading a body that has to wait.
 // After it: the request is answered and its room is freed.
 //
-//   total ──┬─ the lane, for one body as large as they come: whoever has it can always go on, so no two wait for each other
-//           └─ the common room, of which nobody (no key, no address) gets so much that no large body of another would fit
+//   total ──┬─ the lane, for one body of the largest size: it can always go on, so no two wait for
+//           │  each other
+//           └─ the common room: no key and no address gets so much of it that a large body of
+//              another would not fit
 //
 // While bodies wait, the lane is for one that makes progress: one that hardly moves has to leave.
 // Next comes the one that holds least.
@@ -37,7 +39,7 @@ export interface BodyRoomSize {
   totalBytes: number;
   /** The largest size of a single body. */
   largestBytes: number;
-  /** Whoever has the lane while others wait must bring this much … */
+  /** The body in the lane must bring this much while others wait … */
   leastBytes: number;
   /** … in this time. */
   leastBytesEveryMs: number;

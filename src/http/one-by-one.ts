@@ -20,7 +20,7 @@ export function oneByOne(handler: HttpHandler): HttpHandler {
   function next(socket: Socket): void {
     const following = socket.destroyed ? undefined : connections.get(socket)?.shift();
     if (following === undefined) connections.delete(socket);
-    // In a turn of its own.
+    // In a separate turn.
     else setImmediate(following);
   }
 
