@@ -83,8 +83,8 @@ async function checkReturnPath(config: Config, relays: readonly NamedRelay[]): P
 }
 
 /**
- * Every sender's SPF record includes that of BOUNCE_DOMAIN. If there is none, or two, receivers
- * reject all of theirs as broken (RFC 7208 5.2).
+ * Every sender's SPF record includes that of BOUNCE_DOMAIN. If there is none, or two, every
+ * sender's own check ends in a permanent error (RFC 7208 5.2).
  */
 async function checkSpf({ bounceDomain, dnsServers }: Config): Promise<Finding> {
   const check = 'SPF';
