@@ -18,7 +18,7 @@ export function sendPage(response: ServerResponse, status: number, page: Page): 
 
 export interface Document {
   title: string;
-  /** HTML; whoever wrote it has escaped what it quotes. */
+  /** HTML, in which everything quoted is already escaped. */
   body: string;
   /** CSS in addition to that of every page. */
   style?: string;
