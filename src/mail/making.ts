@@ -136,9 +136,9 @@ export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
 }
 
 /**
- * An email as it goes over the wire, for people to look at: the copy of the first recipient. Only that
- * recipient can complain about it or unsubscribe by it: in what is shown, the token and the link for
- * that are signed with a key that nobody has.
+ * An email as it goes over the wire, for display: the copy of the first recipient. Only that
+ * recipient can complain about it or unsubscribe with it: in the version shown, the token and the
+ * link for that are signed with a key that nobody has.
  */
 export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Buffer[]> {
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
