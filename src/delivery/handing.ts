@@ -26,7 +26,7 @@ export interface ReadyCopy {
 
 export interface Handed {
   handOver: HandOver;
-  /** The name of the relay that was asked. */
+  /** The name of the relay that was tried. */
   relay: string;
   /** Its host: reporting_mta if the relay itself refused. */
   host: string;
@@ -125,7 +125,7 @@ const openTurns = ({ pace }: Member): MemberTurns => ({
   pacing: pace && createTurns(1, Number.POSITIVE_INFINITY),
 });
 
-/** Waits until the relay's limit allows it and returns undefined, or returns when to come again. */
+/** Waits until the relay's limit allows it and returns undefined, or returns when to try again. */
 async function waitForMoment(
   pace: Pace,
   turns: Turns,
