@@ -8,7 +8,7 @@ import type { Received, Stopped, verifyReceived } from './received.ts';
 export interface ReporterDeps {
   /** As configured, such as `192.0.2.0/24`, `2001:db8::1`, `fbl.example`. */
   trusted: readonly string[];
-  /** The TXT records of a name; undefined if no server could be asked. */
+  /** The TXT records of a name; undefined if no server answered. */
   lookUp: (name: string) => Promise<string[] | undefined>;
   /** received.ts, in a thread that can be killed. */
   verify: (input: Parameters<typeof verifyReceived>[0]) => Promise<boolean | Stopped>;
