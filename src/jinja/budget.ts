@@ -21,8 +21,8 @@ export interface Limits {
   /** Characters in the source of one template. */
   sourceLength: number;
   /**
-   * Milliseconds by the clock; then half as many again of work, so that a busy machine stops
-   * nobody.
+   * Milliseconds of wall time; after that, half as many of CPU time, so that a busy machine stops
+   * no render.
    */
   timeMs: number;
 }
@@ -41,13 +41,13 @@ export const defaultLimits: Limits = {
   timeMs: 40,
 };
 
-/** How many steps may pass between two looks at the clock. */
+/** How many steps may pass between two checks of the clock. */
 const CLOCK_EVERY = 2_000;
 
 /**
- * Milliseconds this thread has worked; where neither Node (from 24) nor Linux can tell, the whole
- * process, so never too little. Asked only of renders that are late: reading it takes longer than a
- * small email.
+ * CPU milliseconds of this thread; where neither Node (from 24) nor Linux reports them, those of
+ * the whole process, so never too few. Read only when a render is late: reading it takes longer
+ * than rendering a small email.
  */
 function workedMs(): number {
   const { threadCpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage };
@@ -77,7 +77,7 @@ export class Budget {
   private left: number;
   private nextClock: number;
   private deadline: number;
-  /** What the thread had worked when the render was late for the first time. */
+  /** CPU time of the thread when the render was late for the first time. */
   private workedBefore: number | null = null;
   private written = 0;
   /** What the captures around the current one had written, and how much, outermost first. */
@@ -117,9 +117,9 @@ export class Budget {
   }
 
   /**
-   * On a machine that is overloaded a render of a millisecond may be off the processor for a
-   * second: that is not its fault. Late by the clock, it has half of its time again, and that is
-   * counted while this thread works.
+   * On an overloaded machine a render of a millisecond may be off the processor for a second,
+   * through no fault of its own. Once late by the clock, it gets half of its time again, measured
+   * as CPU time of this thread.
    */
   private lookAtClock(): void {
     const now = performance.now();
@@ -145,13 +145,13 @@ export class Budget {
     if (length > 15) this.step(length >> 4);
   }
 
-  /** Pays for reading or writing a string of which no new one is kept. */
+  /** Pays for reading or writing a string without keeping a new one. */
   scan(length: number): void {
     if (length > 63) this.step(length >> 6);
   }
 
   /**
-   * Pays for going through a string by its code points, which takes longer where some are beyond 16
+   * Pays for going through a string by its code points, which takes longer if some are beyond 16
    * bits.
    */
   measure(text: string): void {
@@ -194,7 +194,7 @@ export class Budget {
     );
   }
 
-  /** Starts a buffer of its own; endCapture() answers what was written since. */
+  /** Starts a separate buffer; endCapture() returns what was written since. */
   beginCapture(): void {
     this.around.push(this.out);
     this.out = '';
@@ -235,7 +235,9 @@ export class Budget {
     this.depth--;
   }
 
-  /** Called before a list or dict is changed in place. The caller's own data must never be. */
+  /**
+   * Called before a list or dict is changed in place. The caller's own data must never be changed.
+   */
   mutate(): void {
     if (!this.ownsData) throw new NeedsOwnData();
     this.step(2);

@@ -65,7 +65,7 @@ export class RunningContext implements Context {
     this.blocks = blocks;
   }
 
-  /** The value of a name, or undefined when nothing has it. */
+  /** The value of a name, or undefined if nothing defines it. */
   resolve(name: string): Value | undefined {
     if (this.vars.size > 0) {
       const own = this.vars.get(name);
@@ -75,14 +75,14 @@ export class RunningContext implements Context {
   }
 
   /**
-   * Everything visible now, plus `locals`, for what ends before any of it can change: an include, a
-   * scoped block.
+   * Everything visible now, plus `locals`, for code that ends before any of it can change: an
+   * include, a scoped block.
    */
   seenWith(locals: Lookup): Lookup {
     return new Layer(locals, new Layer(this.vars, this.parent));
   }
 
-  /** The same as it is now: an imported module keeps it, its macros look at it later. */
+  /** The same, frozen: an imported module keeps it, and its macros read it later. */
   snapshotWith(locals: Map<string, Value>): Lookup {
     this.budget.step(this.vars.size * 4);
     return new Layer(locals, new Layer(new Map(this.vars), this.parent));

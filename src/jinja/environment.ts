@@ -1,4 +1,4 @@
-// The environment: configuration, loader, and the templates compiled so far. What a program makes
+// The environment: configuration, loader, and the templates compiled so far. A program creates it
 // first.
 import { Budget, defaultLimits, type Limits } from './budget.ts';
 import { type HostFunction, hostFilter } from './calls.ts';
@@ -18,9 +18,9 @@ import { Markup, typeName, type Value } from './values/types.ts';
 import { Undefined, type UndefinedKind } from './values/undefined.ts';
 
 export interface EnvironmentOptions {
-  /** Finds the source of a template; undefined when there is none of that name. */
+  /** Finds the source of a template; undefined if there is none by that name. */
   loader?: (name: string) => string | undefined;
-  /** The names the loader knows, to suggest one where another is not there. */
+  /** The names the loader knows, to suggest one if another does not exist. */
   templateNames?: () => string[];
   /** Whether {{ … }} escapes HTML; true by default. */
   autoescape?: boolean | ((name: string | null) => boolean);
@@ -40,14 +40,16 @@ export interface EnvironmentOptions {
   /** Tags beyond the standard ones: `do`, and `loopcontrols` for break and continue. */
   extensions?: readonly Extension[];
   globals?: Record<string, Value>;
-  /** A Native gets the running context and values as they are; what it builds it pays for itself. */
+  /**
+   * A Native gets the running context and unconverted values, and pays for what it builds itself.
+   */
   filters?: Record<string, HostFunction | Native>;
   tests?: Record<string, HostFunction>;
   limits?: Partial<Limits>;
 }
 
 const CACHE_SIZE = 400;
-/** Compiled, a template takes some ten times its source. */
+/** A compiled template takes about ten times the memory of its source. */
 const CACHE_CHARACTERS = 1024 * 1024;
 
 export class Environment implements Engine {
@@ -140,13 +142,13 @@ export class Environment implements Engine {
     return template;
   }
 
-  /** The template a running one asks for; the same name is the same template for a whole render. */
+  /** The template a running one asks for; one name means one template for a whole render. */
   templateFor(ctx: Context, wanted: Value): LoadedTemplate {
     if (wanted instanceof Undefined) return wanted.fail();
     const name =
       typeof wanted === 'string' ? wanted : wanted instanceof Markup ? wanted.text : null;
     if (name === null) {
-      hashKey(wanted); // Python looks into its cache first, which a list cannot be a key of.
+      hashKey(wanted); // Python checks its cache first, and a list cannot be a key there.
       throw new TemplateNotFound(str(ctx.budget, wanted), []);
     }
     const known = ctx.modules.templates.get(name);
@@ -159,8 +161,8 @@ export class Environment implements Engine {
   }
 
   /**
-   * The template of an include: one name, or the first of several that exists; null when missing
-   * ones are ignored.
+   * The template of an include: one name, or the first of several that exists; null if missing ones
+   * are ignored.
    */
   includeFor(
     ctx: Context,

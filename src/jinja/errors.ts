@@ -14,7 +14,7 @@ export class TemplateError extends Error {
   templateName: string | null = null;
   line: number | null = null;
   column: number | null = null;
-  /** The source line with a caret under the column, or null when the place is not known. */
+  /** The source line with a caret under the column, or null if the position is not known. */
   excerpt: string | null = null;
 
   constructor(typeName: string, message: string, cause?: unknown) {
@@ -23,7 +23,7 @@ export class TemplateError extends Error {
     this.name = typeName;
   }
 
-  /** The message with its place and the caret excerpt, for people. */
+  /** The message with its position and the caret excerpt, for people. */
   describe(): string {
     const place =
       this.line === null
@@ -40,7 +40,7 @@ export class TemplateSyntaxError extends TemplateError {
 }
 
 /**
- * A fault found while compiling that is not one of syntax: an unknown filter, a block defined
+ * A fault found while compiling that is not a syntax error: an unknown filter, a block defined
  * twice.
  */
 export class TemplateAssertionError extends TemplateSyntaxError {
@@ -57,11 +57,11 @@ export class TemplateNotFound extends TemplateError {
   }
 }
 
-/** Something that a template names and that is not there, found before it renders. */
+/** Something that a template refers to and that does not exist, found before it renders. */
 export class UnknownReference extends TemplateAssertionError {
   readonly kind: 'template' | 'block' | 'parent block' | 'macro';
   readonly wanted: string;
-  /** What there is of its kind. */
+  /** What exists of its kind. */
   readonly known: readonly string[];
   constructor(kind: UnknownReference['kind'], wanted: string, known: readonly string[]) {
     super(`there is no ${kind} ${JSON.stringify(wanted)}`);
@@ -72,8 +72,8 @@ export class UnknownReference extends TemplateAssertionError {
 }
 
 /**
- * Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) come
- * as this class too.
+ * Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) use
+ * this class too.
  */
 export class TemplateRuntimeError extends TemplateError {
   constructor(message: string, typeName = 'TemplateRuntimeError', cause?: unknown) {
@@ -121,12 +121,12 @@ export const tooDeep = (what: string) =>
   new LimitExceeded('depth', `maximum recursion depth exceeded (${what})`);
 
 /**
- * Thrown when a template is about to change data it was given: the render starts again on a copy of
- * that data.
+ * Thrown when a template is about to change data it was given: the render starts over with a copy
+ * of that data.
  */
 export class NeedsOwnData extends Error {}
 
-/** Gives an error its place, once: the innermost expression that failed wins. */
+/** Gives an error its position, once: the innermost expression that failed wins. */
 export function locate(error: unknown, at: Location): unknown {
   let found = error;
   // V8 reports an exhausted stack as a RangeError; for us it is one more way to exceed the depth
@@ -137,7 +137,7 @@ export function locate(error: unknown, at: Location): unknown {
     !(error instanceof TemplateError) &&
     !(error instanceof NeedsOwnData)
   )
-    // A getter or function of the host that failed while we asked it.
+    // A getter or function of the host failed while we called it.
     found = new TemplateRuntimeError(error.message, 'Error', error);
   if (!(found instanceof TemplateError) || found.line !== null) return found;
   const before = at.source.slice(0, at.offset);

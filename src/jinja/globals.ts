@@ -25,7 +25,10 @@ class Builtin extends WithAttributes {
   override repr(): string {
     return this.shown;
   }
-  /** Of Python's class methods templates know one: dict.fromkeys(names) takes out repeated ones. */
+  /**
+   * The one class method of Python's that templates use: dict.fromkeys(names) removes repeated
+   * ones.
+   */
   attribute(_ctx: Context, name: string): Value | undefined {
     if (this.name !== 'dict' || name !== 'fromkeys') return undefined;
     return new BoundMethod(new Dict(), name, dictMethods.get(name)!);

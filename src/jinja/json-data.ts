@@ -16,7 +16,7 @@ const LITERALS: [string, Value][] = [
   ['-Infinity', -Infinity],
 ];
 
-/** json.loads(text): lists as arrays, objects as Dict. Throws a ValueError for what is not JSON. */
+/** json.loads(text): lists as arrays, objects as Dict. Throws a ValueError if it is not JSON. */
 export function parseJson(text: string): Value {
   const reader = new Reader(text);
   const value = reader.value(0);

@@ -1,7 +1,7 @@
-// What a template refers to and is not there: parents, includes, imports, blocks, macros. Jinja2
-// tells when it renders, or never: a block that no parent has is dropped without a word. Before it:
-// the template was compiled. After it: whoever saves the template knows the line and what there is.
-// Only names that stand in the source are judged; what is known while rendering is left to that.
+// What a template refers to but does not exist: parents, includes, imports, blocks, macros. Jinja2
+// reports it when it renders, or never: a block that no parent has is dropped silently. Before it:
+// the template was compiled. After it: the person who saves the template learns the line and what
+// exists. Only names written in the source are checked, not those computed while rendering.
 import type { Environment } from './environment.ts';
 import { locate, UnknownReference } from './errors.ts';
 import type * as n from './syntax/nodes.ts';
@@ -9,10 +9,10 @@ import { children, descendants } from './syntax/nodes.ts';
 import { parseTemplate } from './syntax/parser.ts';
 import type { Template } from './template.ts';
 
-/** What the engine itself sets, in blocks, macros and loops. */
+/** Names the engine itself sets, in blocks, macros and loops. */
 const ALWAYS = ['self', 'super', 'loop', 'caller', 'varargs', 'kwargs'];
 
-/** `given`: names that every render has. Throws the first UnknownReference, with its place. */
+/** `given`: names that every render has. Throws the first UnknownReference, with its position. */
 export function checkReferences(
   env: Environment,
   template: Template,
@@ -39,13 +39,16 @@ export function checkReferences(
 interface Names {
   blocks: ReadonlySet<string>;
   callable: ReadonlySet<string>;
-  /** What the names of imported templates hold; those that mean something else too are left out. */
+  /**
+   * The exports of each imported template by its name here; names also used for something else are
+   * left out.
+   */
   modules: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** What one template declares. */
 interface Outline {
-  /** What it extends for certain, null where that is known only while rendering. */
+  /** What it certainly extends; null if that is known only while rendering. */
   parents: readonly string[] | null;
   blocks: ReadonlySet<string>;
   /** Names an importing template can use. */
@@ -77,7 +80,7 @@ function storedBy(node: n.Node): string[] {
   return node.type === 'FromImport' ? node.names.map(({ alias }) => alias) : [];
 }
 
-/** Macros and variables of the top level, under an if too. */
+/** Macros and variables of the top level, including those under an if. */
 function exportsOf(body: n.Stmt[]): Set<string> {
   const names = new Set<string>();
   for (const node of body) {
@@ -98,13 +101,13 @@ function exportsOf(body: n.Stmt[]): Set<string> {
 // ---- What is above ------------------------------------------------------------------------------
 
 interface Above {
-  /** Null as in an Outline: then no block can be called unknown. */
+  /** False where an Outline has null: then no block can be called unknown. */
   isKnown: boolean;
   blocks: Set<string>;
   exports: Set<string>;
 }
 
-/** All parents together, to the first one. */
+/** All parents together, up to the root. */
 function aboveOf(env: Environment, parents: Outline['parents'], seen: Set<string>): Above {
   const above: Above = { isKnown: parents !== null, blocks: new Set(), exports: new Set() };
   for (const name of parents ?? []) {
@@ -132,7 +135,7 @@ function outlineNamed(env: Environment, name: string): Outline {
 const parsed = (env: Environment, { source, name }: Template) =>
   parseTemplate(source, name, env.syntax, env.extensions);
 
-/** By the name that it is imported as; one that is set otherwise too may mean anything. */
+/** By the name it is imported as; a name that is also set elsewhere may mean anything. */
 function modulesOf(env: Environment, body: n.Stmt[]): Map<string, Set<string>> {
   const modules = new Map<string, Set<string>>();
   const otherwise = new Set<string>();
@@ -151,7 +154,7 @@ function modulesOf(env: Environment, body: n.Stmt[]): Map<string, Set<string>> {
   return modules;
 }
 
-/** What the templates of these names let others use. */
+/** What the templates with these names export. */
 function moduleOf(env: Environment, names: readonly string[]): Set<string> {
   const exports = new Set<string>();
   for (const name of names.filter((it) => env.has(it))) {
@@ -194,7 +197,10 @@ function missingTemplate(env: Environment, node: n.Node): UnknownReference | und
   return new UnknownReference('template', none[0]!, env.templateNames());
 }
 
-/** In a template with a parent, a block stands for one of the parent's or inside another block. */
+/**
+ * In a template with a parent, a block must override one of the parent's or be inside another
+ * block.
+ */
 function missingBlock(
   above: Above,
   { parents }: Outline,
@@ -244,7 +250,7 @@ const isNamed = (node: n.Expr, name: string): boolean => node.type === 'Name' &&
 const unknown = (kind: UnknownReference['kind'], wanted: string, known: Iterable<string>) =>
   new UnknownReference(kind, wanted, [...known]);
 
-/** Every node in order, with the innermost block it stands in. */
+/** Every node in order, with the innermost block around it. */
 function* placed(body: n.Stmt[]): Generator<{ node: n.Node; within: string | null }> {
   const pending = body.map((node) => ({ node: node as n.Node, within: null as string | null }));
   pending.reverse();

@@ -30,7 +30,7 @@ export type Blocks = Map<string, BlockCode[]>;
 export type Run = (ctx: Context, self: any, ...args: any[]) => Value;
 
 /**
- * A function, method, filter or test of the engine's own; methods/signature.ts makes and calls
+ * A built-in function, method, filter or test of the engine; methods/signature.ts makes and calls
  * them.
  */
 export interface Native {
@@ -43,16 +43,16 @@ export interface Native {
   /** Takes any arguments: run(ctx, self, args, kwargs). */
   readonly rest: boolean;
   /**
-   * For what Jinja2 writes in Python: the name there, and how many arguments come before the ones
-   * in `params`.
+   * For functions that Jinja2 implements in Python: the name there, and how many arguments come
+   * before those in `params`.
    */
   readonly python?: { readonly name: string; readonly hidden: number };
   /**
-   * For functions of Python's own that are written in C: the name there, with its module where
-   * complaints show it.
+   * For Python's own functions written in C: the name there, with its module if error messages show
+   * it.
    */
   readonly builtin?: { readonly name: string; readonly module?: string };
-  /** A method Markup inherits from str unchanged. */
+  /** A method that Markup inherits from str unchanged. */
   readonly shared?: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface Lookup {
   get(name: string): Value | undefined;
 }
 
-/** Mutable: {% autoescape %} changes it for the time of its body. */
+/** Mutable: {% autoescape %} changes it for its body. */
 export interface EvalContext {
   autoescape: boolean;
 }
@@ -92,14 +92,14 @@ export interface Context {
   /** Names set at the top level of the template. */
   readonly vars: Map<string, Value>;
   readonly exported: Set<string>;
-  /** The value of a name, or undefined when nothing has it. */
+  /** The value of a name, or undefined if nothing defines it. */
   resolve(name: string): Value | undefined;
   /**
-   * Everything visible now, plus `locals`, for what ends before any of it can change: an include, a
-   * scoped block.
+   * Everything visible now, plus `locals`, for code that ends before any of it can change: an
+   * include, a scoped block.
    */
   seenWith(locals: Lookup): Lookup;
-  /** The same as it is now: an imported module keeps it, its macros look at it later. */
+  /** The same, frozen: an imported module keeps it, and its macros read it later. */
   snapshotWith(locals: Map<string, Value>): Lookup;
   /** A context for a scoped block: same template, own names. */
   derived(locals: Lookup): Context;
@@ -128,11 +128,11 @@ export interface Engine {
   readonly tests: ReadonlyMap<string, Registered>;
   readonly limits: Limits;
   autoescapeFor(name: string | null): boolean;
-  /** The template a running one asks for; the same name is the same template for a whole render. */
+  /** The template a running one asks for; one name means one template for a whole render. */
   templateFor(ctx: Context, wanted: Value): LoadedTemplate;
   /**
-   * The template of an include: one name, or the first of several that exists; null when missing
-   * ones are ignored.
+   * The template of an include: one name, or the first of several that exists; null if missing ones
+   * are ignored.
    */
   includeFor(
     ctx: Context,

@@ -30,7 +30,7 @@ export class Template implements LoadedTemplate {
   readonly compiled: CompiledTemplate;
   private readonly env: Engine;
   /**
-   * Learned from a render that had to start again: this template changes data, so it gets its own
+   * Learned from a render that had to start over: this template changes data, so it gets its own
    * copy at once.
    */
   private changesData = false;
@@ -48,8 +48,8 @@ export class Template implements LoadedTemplate {
   }
 
   /**
-   * Renders the template with `data`: a plain object, or a Dict (as parseJson gives) where key
-   * order and floats matter.
+   * Renders the template with `data`: a plain object, or a Dict (as parseJson returns) if key order
+   * and floats matter.
    */
   render(
     data: Record<string, Value> | Dict = {},

@@ -1,4 +1,4 @@
-// All builtin tests by name: what may stand after `is`.
+// All builtin tests by name: what may follow `is`.
 
 import { type MethodTable, native, table } from './methods/signature.ts';
 import type { Context, Native } from './running.ts';
@@ -30,7 +30,7 @@ function isSequence(value: Value): boolean {
 
 function isCallable(value: Value): boolean {
   if (typeof value === 'function' || value instanceof Undefined) return true;
-  // Objects with attributes can be called only where they say how.
+  // Objects with attributes can be called only if they define how.
   return value instanceof Callable && value.call !== WithAttributes.prototype.call;
 }
 
@@ -102,7 +102,7 @@ const all: Record<string, Native> = {
   le: lessEqual,
 };
 
-/** Named as in Jinja2 for complaints; the comparisons come from Python's operator module. */
+/** Named as in Jinja2 for error messages; the comparisons come from Python's operator module. */
 function asInPython(name: string, fn: Native): Native {
   const operator = OPERATORS.get(fn);
   if (operator !== undefined) return { ...fn, builtin: { name: operator, module: '_operator' } };

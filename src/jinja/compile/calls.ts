@@ -1,5 +1,5 @@
-// Calls, filters and tests to closures, with the arguments they are given. Called by
-// expressions.ts; macros.ts and bodies.ts for {% call %} and {% filter %}.
+// Calls, filters and tests to closures, with their arguments. Called by expressions.ts; macros.ts
+// and bodies.ts for {% call %} and {% filter %}.
 import { callValue } from '../calls.ts';
 import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
 import { bind, invoke } from '../methods/signature.ts';
@@ -58,7 +58,7 @@ export function callCode(
   };
 }
 
-/** A filter; `input` stands for the text of a block where the chain starts from none. */
+/** A filter; `input` is the text of a block if the chain does not start with an expression. */
 export function filterCode(
   c: Compilation,
   node: n.Filter,
@@ -112,8 +112,8 @@ function applied(
     };
   }
   refuseRepeated(c, node);
-  // Where each argument goes is known now, so that a render only evaluates them: in the order they
-  // are written.
+  // The position of each argument is known now, so a render only evaluates them, in the order
+  // written.
   const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
     c.expression(arg, frame),
   );
@@ -123,7 +123,7 @@ function applied(
     positions = bind(node.name, fn, [...node.args.keys()], named) as number[];
   } catch (error) {
     if (!(error instanceof TemplateRuntimeError)) throw error;
-    // Python evaluates what a call is given before it finds that the call is wrong.
+    // Python evaluates the arguments of a call before it notices that the call is wrong.
     return (a) => {
       value(a);
       for (const arg of written) arg(a);
@@ -155,7 +155,7 @@ function applied(
   };
 }
 
-/** Arguments in call order; `caller` is handed on by {% call %}. */
+/** Arguments in call order; `caller` is passed by {% call %}. */
 function argumentsCode(
   c: Compilation,
   node: n.Args,
@@ -190,8 +190,8 @@ function argumentsCode(
 }
 
 /**
- * Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells
- * them as a dict.
+ * Python refuses a keyword given twice, unless one is a Python keyword: then Jinja2 passes them as
+ * a dict.
  */
 function refuseRepeated(c: Compilation, node: n.Args): void {
   const seen = new Set<string>();

@@ -1,5 +1,5 @@
-// One template being compiled, as a record that every part of the compiler is handed: the
-// environment, the source, folding, what was seen so far, and how an error gets its place.
+// One template being compiled, as a record passed to every part of the compiler: the environment,
+// the source, folding, what was seen so far, and how an error gets its position.
 // compile-template.ts makes it; all other files here take it first.
 import { Budget } from '../budget.ts';
 import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } from '../errors.ts';
@@ -14,17 +14,17 @@ import { Folder, isImmutable, type StaticEvalContext } from './constants.ts';
 import type { Frame } from './frame.ts';
 import type { Symbols } from './symbols.ts';
 
-/** A compiled expression: takes the running activation, answers the value. */
+/** A compiled expression: takes the running activation, returns the value. */
 export type Evaluate = (a: Activation) => Value;
 
-/** A compiled statement; it answers what it asks of the loop around it. */
+/** A compiled statement; returns what it asks of the loop around it. */
 export type Execute = (a: Activation) => Signal;
 export type Signal = 0 | 1 | 2;
 export const NEXT: Signal = 0;
 export const BREAK: Signal = 1;
 export const CONTINUE: Signal = 2;
 
-/** How the variables around a place are read, by name. */
+/** How the variables visible at a position are read, by name. */
 export type Reads = Map<string, (a: Activation) => Value | undefined>;
 
 export interface Source {
@@ -33,8 +33,8 @@ export interface Source {
 }
 
 /**
- * Parts of a template have parts: these two compile any, so that no file has to import those that
- * import it.
+ * Parts of a template contain other parts: these two compile any of them, so that no files import
+ * each other.
  */
 export interface Compilers {
   /** A closure for an expression; constant ones are evaluated now. */
@@ -58,18 +58,17 @@ export interface Compilation {
   /** By frame: all includes of one see the same variables. */
   readonly reads: Map<Symbols, Reads>;
   /**
-   * Expressions and statements compiled so far: how much a body has of them is what running it
-   * costs.
+   * Expressions and statements compiled so far: their number in a body is what running it costs.
    */
   parts: number;
-  /** How many computed expressions stand around the one that is compiled. */
+  /** How many computed expressions surround the one being compiled. */
   computing: number;
   extendsSoFar: number;
   /** Set once a parent template is certain: what follows writes nothing. */
   hasKnownExtends: boolean;
   /** Set when nothing after a statement can run. */
   deadCode: boolean;
-  /** Lines counted up to a place. */
+  /** Lines counted up to an offset. */
   counted: { at: number; line: number };
 }
 
@@ -107,7 +106,7 @@ export function fail(c: Compilation, message: string, at: number): never {
   throw locate(new TemplateAssertionError(message), placeOf(c, at));
 }
 
-/** Asked in the order of the source, nearly: counted on from where it was asked last. */
+/** Called nearly in source order, so counting continues from the last offset. */
 export function lineOf(c: Compilation, at: number): number {
   const { text } = c.source;
   if (at < c.counted.at) c.counted = { at: 0, line: 1 };
@@ -116,7 +115,7 @@ export function lineOf(c: Compilation, at: number): number {
   return c.counted.line;
 }
 
-/** Adds the place to whatever the closure throws. */
+/** Adds the position to whatever the closure throws. */
 export function located(c: Compilation, at: number, evaluate: Evaluate): Evaluate {
   const place = placeOf(c, at);
   return (a) => {
@@ -129,7 +128,7 @@ export function located(c: Compilation, at: number, evaluate: Evaluate): Evaluat
 }
 
 /**
- * What running the code compiled by `compile` costs beyond what it pays itself: next to nothing
+ * What running the code compiled by `compile` costs beyond what it pays itself: almost nothing
  * unless it is very long.
  */
 export function weighed<Code>(c: Compilation, compile: () => Code): { code: Code; cost: number } {
@@ -149,7 +148,7 @@ export function constantCode(value: Value): Evaluate {
   return (a) => ownCopy(a.ctx.budget, value);
 }
 
-/** `inf` or `nan`, whichever stands first in the Python spelling of a constant. */
+/** `inf` or `nan`, whichever comes first in the Python spelling of a constant. */
 function findNonFinite(value: Value): string | null {
   if (value instanceof Float || typeof value === 'number') {
     const number = toFloat(value);

@@ -1,5 +1,6 @@
-// Evaluating constant expressions while compiling, where and as Jinja2's optimizer does. It shows:
-// `"<"|safe ~ "<"` folds to plain text, so leaving it out would change what templates print.
+// Evaluates constant expressions while compiling, where and as Jinja2's optimizer does. It is
+// visible: `"<"|safe ~ "<"` folds to plain text, so leaving it out would change what templates
+// print.
 import { Budget } from '../budget.ts';
 import { RunningContext } from '../context.ts';
 import { LimitExceeded } from '../errors.ts';
@@ -34,7 +35,7 @@ export interface StaticEvalContext {
 }
 
 /**
- * Folding happens once per template and must stay small: what is bigger waits for a render and its
+ * Folding happens once per template and must stay small: anything bigger waits for a render and its
  * budget.
  */
 const FOLD_LIMITS = {
@@ -44,11 +45,11 @@ const FOLD_LIMITS = {
   stringLength: 10_000,
   items: 1_000,
   sourceLength: 0,
-  // No clock: what is folded shows in the output and must not depend on how busy the machine is.
+  // No clock: folding affects the output and must not depend on how busy the machine is.
   timeMs: Number.POSITIVE_INFINITY,
 };
 
-/** The same for all constants of a template: ten thousand that are small alone would be 100 MB. */
+/** The same for all constants of a template together: ten thousand small ones would be 100 MB. */
 const FOLD_STEPS = 100_000;
 
 export class Folder {
@@ -115,8 +116,8 @@ export class Folder {
       case 'Or': {
         const left = this.fold(node.left);
         if (left === NOT_CONSTANT) return NOT_CONSTANT;
-        // As in Jinja2, a strict undefined that is asked for its truth here fails before anything
-        // is rendered.
+        // As in Jinja2, a strict undefined whose truth is tested here fails before anything is
+        // rendered.
         return truthy(left) === (node.type === 'And') ? this.fold(node.right) : left;
       }
       case 'CondExpr': {
@@ -199,7 +200,7 @@ export class Folder {
     return text;
   }
 
-  /** Link by link: after one that is false nothing is evaluated. */
+  /** Link by link: nothing is evaluated after one that is false. */
   private compareChain(node: n.Compare): Constant {
     const first = this.fold(node.expr);
     if (first === NOT_CONSTANT) return NOT_CONSTANT;
@@ -219,8 +220,8 @@ export class Folder {
   }
 
   private dict(node: n.DictNode): Constant {
-    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here,
-    // pair by pair.
+    // An unhashable key is the one fault Jinja2 reports while compiling, so its error is not caught
+    // here, pair by pair.
     const dict = new Dict();
     for (const { key, value } of node.items) {
       const pair = this.all([key, value]);
@@ -253,7 +254,7 @@ export class Folder {
 
 const NONE: n.Const = { type: 'Const', value: null, at: 0 };
 
-/** Values Python code could spell out: what Jinja2 lets stand in compiled templates. */
+/** Values Python code could spell out: what Jinja2 allows in compiled templates. */
 function isPlain(value: Value): boolean {
   if (typeof value !== 'object' || value === null)
     return value !== undefined && typeof value !== 'function';
@@ -264,7 +265,7 @@ function isPlain(value: Value): boolean {
   return (value as Dict).entries().every(([key, item]) => isPlain(key) && isPlain(item));
 }
 
-/** True for constants that can be handed out again and again: those that nothing can change. */
+/** True for constants that can be reused: those that nothing can change. */
 export function isImmutable(value: Value): boolean {
   if (Array.isArray(value) || isDict(value)) return false;
   return value instanceof Tuple ? value.items.every(isImmutable) : true;

@@ -14,7 +14,7 @@ export class Frame {
   rootlevel = false;
   /** Inside an if: unknown filters are reported only when reached. */
   softFrame = false;
-  /** Inside a for of the same function, where break and continue mean something. */
+  /** Inside a for of the same function, where break and continue have a meaning. */
   inLoop = false;
 
   constructor(symbols: Symbols) {

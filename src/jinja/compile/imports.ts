@@ -1,5 +1,4 @@
-// Statements that bring in other templates: include, import, from … import. Called by
-// statements.ts.
+// Statements that use other templates: include, import, from … import. Called by statements.ts.
 import { locate } from '../errors.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type { TemplateModule } from '../runtime/module.ts';

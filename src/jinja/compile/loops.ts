@@ -25,7 +25,7 @@ import { wrapsBlocks } from './output.ts';
 import { analyze, FunctionScope, findUndeclared, type Slot } from './symbols.ts';
 import { storeCode } from './variables.ts';
 
-/** Runs the body of a loop over an iterable; answers false when there was nothing to iterate. */
+/** Runs the body of a loop over an iterable; returns false if there was nothing to iterate. */
 type RunLoop = (
   a: Activation,
   iterable: Value,
@@ -138,7 +138,7 @@ function loopCode(
     let source: Iterator | null = null;
     try {
       const from = filter === null ? iterable : filter(a, iterable);
-      // Dicts are walked by an iterator, which notices when they change underneath.
+      // Dicts are walked by an iterator, which notices changes during the walk.
       items = isDict(from) || from instanceof DictView ? null : elements(a.ctx.budget, from);
       if (items === null) source = iterator(a.ctx.budget, from);
     } catch (error) {
@@ -207,7 +207,7 @@ function extendedTurns(
   };
 }
 
-/** `for x in xs if test`: a function of its own that lets items through one by one. */
+/** `for x in xs if test`: a function of its own that passes items on one by one. */
 function loopFilter(
   c: Compilation,
   node: n.For,

@@ -109,7 +109,7 @@ function macroCode(
   };
 }
 
-/** Parameters nobody gave a value: the default, or undefined with a reason. */
+/** Parameters without an argument: the default, or undefined with a reason. */
 function defaultsCode(
   c: Compilation,
   node: n.Signature,

@@ -77,8 +77,8 @@ function logic(c: Compilation, node: n.Logic, frame: Frame): Evaluate {
 
 function joining(c: Compilation, node: n.Concat, frame: Frame): Evaluate {
   const parts = node.nodes.map((part) => c.expression(part, frame));
-  // In volatile code Jinja2 asks the context whether *it* is volatile, which it never is: plain
-  // joining.
+  // In volatile code Jinja2 asks the context whether *it* is volatile, which it never is: so join
+  // as plain text.
   const autoescape = c.evalCtx.autoescape && !c.evalCtx.volatile;
   return located(c, node.at, (a) =>
     concatenate(

@@ -1,4 +1,4 @@
-// Text that a template writes: {{ … }} and what stands between tags, what a block captures, and who
+// Text that a template writes: {{ … }} and the text between tags, what a block captures, and what
 // may write at all.
 import { locate, typeError } from '../errors.ts';
 import type { Activation } from '../runtime/activation.ts';
@@ -47,7 +47,7 @@ function outputConstant(c: Compilation, node: n.Expr): string | null {
   }
 }
 
-/** Nearly all that is written is shorter: such a text is paid for when it is written. */
+/** Nearly all text is shorter than this, and is paid for when it is written. */
 const SHORT = 64;
 
 /** An expression as the text to write. */
@@ -110,7 +110,7 @@ export function capture(body: Execute): (a: Activation) => { text: string; signa
 
 /**
  * The value of a filter or call block is written as it is, without escaping; Python cannot join
- * what is not text.
+ * anything but text.
  */
 export function joinable(value: Value): string {
   if (typeof value === 'string') return value;
@@ -125,7 +125,7 @@ export function wrapsBlocks(c: Compilation): (a: Activation) => boolean {
   return () => autoescape;
 }
 
-/** Writes only when no parent template has taken over. */
+/** Writes only if no parent template has taken over. */
 export function unlessExtended(frame: Frame, run: Execute): Execute {
   let top = frame.symbols;
   while (top.parent !== null) top = top.parent;

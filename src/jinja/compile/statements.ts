@@ -1,5 +1,5 @@
-// Statements to closures, one after another: which file compiles which. What has a body comes here
-// through `c.body`.
+// Statements to closures, one after another: which file compiles which. Statements with a body come
+// here through `c.body`.
 import { locate, TemplateSyntaxError } from '../errors.ts';
 import type * as n from '../syntax/nodes.ts';
 import { autoescapeBlock, filterBlock, ifStatement, withStatement } from './bodies.ts';
@@ -21,7 +21,7 @@ import { output } from './output.ts';
 import { assign, assignBlock } from './variables.ts';
 
 /**
- * Statements one after another. Long ones are paid for as a whole: not every statement pays by
+ * Statements one after another. Long bodies are paid for as a whole: not every statement pays by
  * itself.
  */
 export function body(c: Compilation, nodes: n.Stmt[], frame: Frame): Execute {

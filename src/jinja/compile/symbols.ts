@@ -49,7 +49,7 @@ export class Symbols {
   readonly parent: Symbols | null;
   readonly scope: FunctionScope;
   refs = new Map<string, Slot>();
-  /** By slot index; slots of one frame are all of its own function. */
+  /** By slot index; all slots of a frame belong to its own function. */
   loads = new Map<number, Load>();
   stores = new Set<string>();
 
@@ -77,7 +77,7 @@ export class Symbols {
   /** The variable of a name that analysis has seen. */
   ref(name: string): Slot {
     const slot = this.find(name);
-    // Jinja2 does not look at the filter of a {% set %} block before it compiles it; there a name
+    // Jinja2 does not analyze the filter of a {% set %} block before compiling it, so a name in it
     // may be unknown.
     if (slot === null)
       throw new TemplateRuntimeError(

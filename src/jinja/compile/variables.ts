@@ -1,6 +1,6 @@
 // Statements that set variables, and how variables are seen from elsewhere: targets, set, block
-// set, what is published to blocks, includes and importers. Called by statements.ts and by what has
-// targets of its own.
+// set, what is published to blocks, includes and importers. Called by statements.ts and by
+// statements with targets of their own.
 
 import { locate, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
 import type { Context, Lookup } from '../running.ts';
@@ -128,7 +128,7 @@ export function assignBlock(c: Compilation, node: n.AssignBlock, frame: Frame): 
   };
 }
 
-/** The variables set in templates around here, for what is given a context of its own. */
+/** The variables set around here, for code that gets a context of its own. */
 export function localsOf(c: Compilation, frame: Frame): (a: Activation) => Lookup {
   const reads = readsOf(c, frame);
   return (a) => ({ get: (name) => reads.get(name)?.(a) });

@@ -1,5 +1,5 @@
-// What filters take from each item by `attribute='a.b.0'`. Before the filters that select, sort and
-// join.
+// What filters read from each item by `attribute='a.b.0'`. After it: the filters that select, sort
+// and join.
 import type { Context } from '../running.ts';
 import { getItem } from '../values/access.ts';
 import { ignoreCase } from '../values/building.ts';

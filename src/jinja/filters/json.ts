@@ -1,4 +1,4 @@
-// The tojson filter: json.dumps with sorted keys, made safe to stand in HTML.
+// The tojson filter: json.dumps with sorted keys, made safe for HTML.
 
 import { tooDeep, typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';
@@ -15,7 +15,7 @@ const MOST_NESTING = 300;
 export function tojson(ctx: Context, value: Value, indent?: Value): Markup {
   let unit: string | null = null;
   const isText = (given: Value) => typeof given === 'string' || given instanceof Markup;
-  // Python writes a text before it looks at the indentation.
+  // Python writes a string before it checks the indentation.
   if (indent !== undefined && indent !== null && !isText(value))
     unit = isText(indent) ? String(indent) : (multiply(ctx.budget, ' ', indent) as string);
   const text = new JsonWriter(ctx, unit).write(value, 0);
@@ -63,7 +63,7 @@ class JsonWriter {
   }
 
   private string(text: string): string {
-    // Characters beyond ASCII become six; counting them first keeps a long text from growing before
+    // Characters beyond ASCII become six; counting them first stops a long text from growing before
     // it is refused.
     let size = text.length;
     for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 126) size += 5;

@@ -108,7 +108,7 @@ class PrettyPrinter {
     }
   }
   private less(a: Value, b: Value): boolean {
-    // Asked of every pair, so without an error where one can be foreseen.
+    // Called for every pair, so it avoids an error where one is predictable.
     if (typeof a !== typeof b && (typeof a === 'string' || typeof b === 'string')) return false;
     if (a === null || b === null) return false;
     try {
@@ -140,7 +140,7 @@ class PrettyPrinter {
   }
 
   /**
-   * One below the other, as far to the right as what they belong to: that may be as long as any
+   * One below the other, indented as far as the value they belong to, which may be as long as any
    * text.
    */
   private lines(parts: string[], mark: string, indent: number): string {

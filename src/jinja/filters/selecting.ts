@@ -1,4 +1,4 @@
-// The filters that walk a sequence lazily and hand on some of it, or something made of each item:
+// The filters that walk a sequence lazily and pass on some of it, or something made from each item:
 // map, select, reject, unique.
 
 import { filterArgumentError, TemplateRuntimeError } from '../errors.ts';
@@ -11,7 +11,7 @@ import { Iterator, type Kwargs, Markup, type Value } from '../values/types.ts';
 import { Undefined } from '../values/undefined.ts';
 import { attrgetter, type Getter } from './attribute-getter.ts';
 
-/** A lazy sequence, as Python's generators: work is done when it is asked for, once. */
+/** A lazy sequence, as Python's generators: work is done on demand, once. */
 function generate(
   ctx: Context,
   value: Value,
@@ -34,10 +34,7 @@ function generate(
   );
 }
 
-/**
- * map and select look at the truth of what they are given first, then at their arguments, then
- * iterate.
- */
+/** map and select first test the truth of their input, then check their arguments, then iterate. */
 function generateIf(
   ctx: Context,
   value: Value,

@@ -1,5 +1,5 @@
-// The filters that take a sequence as a whole: its ends, its order backwards, its sum, its text,
-// its rows and columns.
+// The filters that take a sequence as a whole: its ends, its reverse, its sum, its text, its rows
+// and columns.
 
 import { filterArgumentError, typeError } from '../errors.ts';
 import { native } from '../methods/signature.ts';
@@ -43,7 +43,7 @@ function join(ctx: Context, value: Value, mark: Value = '', attribute?: Value): 
   return new Markup(joinTexts(ctx, escapeValue(budget, mark), items, escaped));
 }
 
-/** reversed(value), or null where Python's raises TypeError. */
+/** reversed(value), or null if Python's raises TypeError. */
 function reversed(ctx: Context, value: Value): Iterator | null {
   const sequence =
     Array.isArray(value) ||
@@ -140,7 +140,7 @@ function slice(ctx: Context, value: Value, count: Value, fill: Value = null): Va
     'generator',
     () => {
       items ??= toList(ctx.budget, value);
-      // Python divides before it counts to `count`: it decides how a wrong one is refused.
+      // Python divides before it loops up to `count`, which decides the error for a wrong one.
       floorDivide(ctx.budget, items.length, count);
       const columns = toIndex(count);
       if (number >= columns) return undefined;
@@ -166,7 +166,7 @@ function items(ctx: Context, value: Value): Value {
       if (source === null) {
         if (!(value instanceof Undefined) && !isDict(value))
           throw typeError('Can only get item pairs from a mapping.');
-        // The view's own iterator, which notices when the dict changes underneath.
+        // The view's own iterator, which notices when the dict changes during the walk.
         const pairs = value instanceof Undefined ? [] : new DictView('items', value);
         source = iterator(ctx.budget, pairs);
       }

@@ -10,8 +10,8 @@ import { sortingFilters } from './sorting.ts';
 import { textFilters } from './text.ts';
 
 /**
- * Filters Jinja2 gives the environment or the escaping mode first; it shows in complaints about
- * arguments.
+ * Filters that Jinja2 passes the environment or the escaping mode first; error messages about
+ * arguments show it.
  */
 const GIVEN_ONE_MORE = new Set(
   'attr first groupby join last max min replace sort sum tojson truncate unique urlize wordwrap xmlattr'.split(

@@ -19,7 +19,7 @@ import { Undefined } from '../values/undefined.ts';
 import { wrap } from './textwrap.ts';
 import { striptags } from './unescape.ts';
 
-/** soft_str: text stays what it is, Markup included. */
+/** soft_str: text stays as it is, including Markup. */
 export const soft = (ctx: Context, value: Value): string | Markup =>
   typeof value === 'string' || value instanceof Markup ? value : str(ctx.budget, value);
 
@@ -33,7 +33,7 @@ function change(ctx: Context, value: Value, fn: (text: string) => string): strin
   return typeof given === 'string' ? changed : new Markup(changed);
 }
 
-/** What stands between white space, hyphens and opening brackets, which have no case. */
+/** What is between white space, hyphens and opening brackets, which have no case. */
 const TITLE_WORD =
   /[^-\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000({[<]+/g;
 
@@ -64,7 +64,7 @@ function indent(
   if (value instanceof Undefined) return value.fail();
   const markup = value instanceof Markup;
   if (typeof value !== 'string' && !markup) {
-    // Python's `list += "\n"` works, and only then splitlines is missing.
+    // Python's `list += "\n"` works; only then is splitlines found missing.
     if (Array.isArray(value)) throw attributeError("'list' object has no attribute 'splitlines'");
     if (value instanceof Tuple) throw typeError('can only concatenate tuple (not "str") to tuple');
     throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
@@ -74,8 +74,8 @@ function indent(
   budget.step(lines.length);
   budget.text(String(value).length + lines.length * by.length);
   const all = truthy(blank);
-  // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again,
-  // Markup.join does not.
+  // Markup before plain text escapes it and makes the whole Markup; str.join then returns plain
+  // text, Markup.join does not.
   const escapes = width instanceof Markup && !markup;
   const escaped = (line: string) => (escapes ? escapeLongText(budget, line) : line);
   const body = lines

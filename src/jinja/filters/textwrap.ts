@@ -20,9 +20,7 @@ const isWordOrPunctuation = (char: string | undefined): boolean =>
 
 type Chars = string | string[];
 
-/**
- * A part of the line, by its places in it: cutting one shorter costs nothing, however long it is.
- */
+/** A part of the line, by its offsets: shortening one costs nothing, however long it is. */
 interface Piece {
   start: number;
   end: number;
@@ -60,7 +58,7 @@ function plainEnd(chars: Chars, start: number): number {
   return i;
 }
 
-/** End of the dashes at `i` when they are an em-dash between words, else -1. */
+/** End of the dashes at `i` if they are an em-dash between words, otherwise -1. */
 function emDashEnd(chars: Chars, i: number): number {
   if (chars[i] !== '-' || chars[i + 1] !== '-' || !isWordOrPunctuation(chars[i - 1])) return -1;
   let end = i;
@@ -115,7 +113,7 @@ export function wrap(
       longWord(chars, pieces, current, width - used, breakWords, truthy(onHyphens));
     }
     if (current.length > 0 && blank(current.at(-1)!)) current.pop();
-    // What stands on one line stood side by side before.
+    // Pieces on one line were adjacent before.
     if (current.length > 0)
       lines.push(cut(chars, { start: current[0]!.start, end: current.at(-1)!.end }));
   }
@@ -123,7 +121,7 @@ export function wrap(
 }
 
 /**
- * Whether a piece is nothing but white space. What is found is kept: a word cut a thousand times is
+ * Whether a piece is nothing but white space. The result is kept: a word cut a thousand times is
  * read once.
  */
 function blankTest(chars: Chars): (piece: Piece) => boolean {

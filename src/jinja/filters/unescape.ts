@@ -36,14 +36,14 @@ function fromCode(code: number): string {
 }
 
 /**
- * Names that mean something without a semicolon, as the start of others do, are at most this long:
- * `Aacute`.
+ * Names that are valid without a semicolon, even at the start of a longer word, are at most this
+ * long: `Aacute`.
  */
 const LONGEST_BARE = 6;
 
 const REFERENCE = /&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)/gu;
 
-/** What `&name` stands for, for a whole name; those with a semicolon have it in their name. */
+/** What `&name` stands for, given the whole name, including its semicolon if it has one. */
 export const htmlEntity = (name: string): string | undefined => entities().get(name);
 
 /**

@@ -4,7 +4,7 @@ import type { Budget } from '../budget.ts';
 import { TextBuilder } from '../values/building.ts';
 
 interface Options {
-  /** What is shown of an address. */
+  /** How an address is shown. */
   shorten: (url: string) => string;
   rel: string;
   target: string;
@@ -23,7 +23,7 @@ const HTTP = new RegExp(
     ')(?::\\p{Nd}{1,5})?(?:[/?#][^\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*)?$',
   'iu',
 );
-/** Longer words are never links in email, and matching them would cost for nothing. */
+/** Longer words are never links in email, and matching them would be wasted work. */
 const LONGEST_WORD = 10_000;
 
 /** `text` is escaped already. */
@@ -113,7 +113,7 @@ function anchor(text: string, attributes: string, options: Options): string {
 }
 
 /**
- * ^\S+@\w[\w.-]*\.\w+$ : what follows the @ cannot contain another, so only the last one can be it.
+ * ^\S+@\w[\w.-]*\.\w+$ : what follows the @ cannot contain another, so only the last one can match.
  */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');

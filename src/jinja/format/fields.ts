@@ -19,7 +19,7 @@ interface Fields {
   /** Next automatic field number; null once fields were numbered by hand. */
   auto: number | null;
   manual: boolean;
-  /** The Markup the field just replaced left unchanged, if it did. */
+  /** The Markup that the last field left unchanged, if it did. */
   untouched: Markup | null;
 }
 
@@ -32,8 +32,7 @@ export function formatFields(
 ): string | Markup {
   const fields: Fields = { ctx, args, named, escapes, auto: 0, manual: false, untouched: null };
   const text = expand(fields, template, 2);
-  // CPython hands out the very object when its text is the whole result, so that Markup stays
-  // Markup.
+  // CPython returns the same object if its text is the whole result, so Markup stays Markup.
   const last = fields.untouched;
   return last !== null && last.text === text && template.endsWith('}') && !template.endsWith('}}')
     ? last

@@ -76,7 +76,7 @@ export function formatPercent(
   return out.toString();
 }
 
-/** What CPython's PyMapping_Check accepts beside str: everything with [ ]. */
+/** What CPython's PyMapping_Check accepts besides str: everything with [ ]. */
 const isSubscriptable = (value: Value): boolean =>
   Array.isArray(value) || isDict(value) || value instanceof Range || value instanceof Undefined;
 
@@ -202,8 +202,7 @@ function character(value: Value, escapes: boolean): string {
 function integer(budget: Budget, d: Directive, value: Value, escapes: boolean): string {
   let whole: bigint;
   const decimal = 'diu'.includes(d.type);
-  // Markup hands over its values wrapped, which can be turned into an int or float and nothing
-  // else.
+  // Markup wraps its values, and the wrapper can only be converted to an int or float.
   const type = escapes ? '_MarkupEscapeHelper' : typeName(value);
   if (isInt(value) && (decimal || !escapes)) whole = toBigInt(value);
   else if (value instanceof Undefined && decimal) return value.fail();

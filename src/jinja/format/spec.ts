@@ -13,7 +13,7 @@ interface Spec {
   align: string;
   sign: string;
   alternate: boolean;
-  /** No minus sign on what rounds to zero. */
+  /** No minus sign on a value that rounds to zero. */
   positiveZero: boolean;
   width: number;
   grouping: string;
@@ -210,12 +210,12 @@ function formatFloat(value: Value, spec: Spec): string {
   return align(grouped(whole, spec, sign, tail, 3) + tail, sign, spec, '>');
 }
 
-/** Thousands separators, filled with zeros up to the width when the padding is made of zeros. */
+/** Thousands separators, filled with zeros up to the width if the padding is zeros. */
 function grouped(digits: string, spec: Spec, sign: string, tail: string, size: number): string {
   if (spec.grouping === '') return digits;
   const padded =
     spec.fill === '0' && spec.align === '=' ? spec.width - sign.length - tail.length : 0;
-  // With a separator after every `size` digits, so many of them are needed to fill the width.
+  // How many digits fill the width, with a separator after every `size` of them.
   const filling = padded - Math.floor((padded - 1) / (size + 1));
   const all = digits.padStart(filling, '0');
   const groups: string[] = [];

@@ -1,4 +1,4 @@
-// str.encode() and the methods of the bytes it gives.
+// str.encode() and the methods of the bytes it returns.
 
 import { TemplateRuntimeError } from '../errors.ts';
 import type { Context } from '../running.ts';

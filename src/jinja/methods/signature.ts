@@ -1,6 +1,6 @@
 // How built-in functions, methods and filters take arguments: names, defaults, keywords, and
-// Python's complaints about them. Used by methods/, filters/, tests.ts and globals.ts; a missing
-// optional argument arrives as undefined.
+// Python's error messages about them. Used by methods/, filters/, tests.ts and globals.ts; a
+// missing optional argument arrives as undefined.
 import type { Budget } from '../budget.ts';
 import { typeError } from '../errors.ts';
 import type { Context, Native, Run } from '../running.ts';
@@ -70,7 +70,7 @@ export function bind(
   return bound;
 }
 
-/** Exactly so many arguments besides the value itself, none by name. */
+/** An exact number of arguments besides the value itself, none by name. */
 function bindBuiltin(
   { name, module }: { name: string; module?: string },
   wanted: number,
@@ -90,7 +90,7 @@ function bindBuiltin(
   );
 }
 
-/** Too many or too few arguments, in the words of functions written in Python, or in C. */
+/** Too many or too few arguments, worded as for functions written in Python, or in C. */
 function wrongCount(name: string, fn: Native, given: number, owner: string) {
   const { required } = fn;
   const all = fn.params.length;
@@ -128,7 +128,7 @@ export function invoke(
   return fn.run(ctx, self, ...bind(name, fn, args, kwargs, self === null ? '' : typeName(self)));
 }
 
-/** A method taken off its object: `{% set up = name.upper %}`. */
+/** A method detached from its object: `{% set up = name.upper %}`. */
 export class BoundMethod extends Callable {
   readonly self: Value;
   readonly name: string;
@@ -139,7 +139,9 @@ export class BoundMethod extends Callable {
     this.name = name;
     this.fn = fn;
   }
-  /** Markup's methods are written in Python, those of str in C; it shows when one is printed. */
+  /**
+   * Markup's methods are written in Python, those of str in C; this is visible when one is printed.
+   */
   private get inPython(): boolean {
     return this.self instanceof Markup && !this.fn.shared;
   }

@@ -95,9 +95,6 @@ const strictItem = (item: Value, i: number): string => {
   throw typeError(`sequence item ${i}: expected str instance, ${typeName(item)} found`);
 };
 
-/**
- * str.join: the answer is Markup when one of the joined strings is Markup and nothing else asks for
- * it in Python: never.
- */
+/** str.join: returns plain text even if one of the joined strings is Markup, as in Python. */
 export const join = (ctx: Context, mark: string, values: Value): string =>
   joinTexts(ctx, mark, values, strictItem);

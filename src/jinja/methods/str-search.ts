@@ -1,5 +1,5 @@
-// Looking into a str and replacing what was found: find, index, count, startswith, replace. Used by
-// str.ts, the replace filter.
+// Searching a str and replacing matches: find, index, count, startswith, replace. Used by str.ts
+// and the replace filter.
 
 import { typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';
@@ -9,7 +9,7 @@ import { countIn, indexIn, lastIndexIn, partsOf } from '../values/search.ts';
 import * as text from '../values/text.ts';
 import { Markup, Tuple, typeName, type Value } from '../values/types.ts';
 
-/** A str argument as JavaScript string. */
+/** A str argument as a JavaScript string. */
 export function textOf(value: Value, what: string): string {
   if (typeof value === 'string') return value;
   if (value instanceof Markup) return value.text;
@@ -37,7 +37,7 @@ export function span(whole: string, start: Value, stop: Value): [number, number]
     : [text.unitOffset(whole, from), text.unitOffset(whole, to)];
 }
 
-/** Looking for a text means reading both. */
+/** A search reads both texts. */
 function payToSearch(ctx: Context, whole: string, needle: string): void {
   ctx.budget.measure(whole);
   ctx.budget.scan(needle.length);

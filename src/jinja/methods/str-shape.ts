@@ -1,4 +1,4 @@
-// Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by
+// Changing the shape of a str: strip, center and the like, zfill, expandtabs, translate. Used by
 // str.ts and the center filter.
 
 import { typeError, valueError } from '../errors.ts';
@@ -30,7 +30,7 @@ export function trim(
     return whole.slice(start, end);
   }
   const wanted = new Set(set);
-  // The code point that ends before `at`; one that is not whole stands for itself.
+  // The code point that ends before `at`; an unpaired surrogate counts as one.
   const before = (at: number): string =>
     at - start > 1 && text.hasAstral(whole.slice(at - 2, at))
       ? Array.from(whole.slice(at - 2, at)).at(-1)!
@@ -66,7 +66,7 @@ export function pad(
   ctx.budget.text(whole.length + missing);
   if (align === 'left') return whole + char.repeat(missing);
   if (align === 'right') return char.repeat(missing) + whole;
-  // CPython puts the odd blank on the left when the width is odd.
+  // CPython puts the odd space on the left if the width is odd.
   const before = (missing >> 1) + (missing & size & 1);
   return char.repeat(before) + whole + char.repeat(missing - before);
 }
@@ -106,8 +106,8 @@ export function expandTabs(ctx: Context, whole: string, tabsize: Value): string 
 }
 
 /**
- * str.maketrans(): the table translate() takes, from a dict or from letters and what happens to
- * them.
+ * str.maketrans(): the table for translate(), from a dict or from characters and their
+ * replacements.
  */
 export function translationTable(ctx: Context, from: Value, to?: Value, drop?: Value): Dict {
   const made = new Dict();
@@ -139,8 +139,8 @@ export function translationTable(ctx: Context, from: Value, to?: Value, drop?: V
 }
 
 /**
- * How many characters a table of another kind than a dict can have an entry for; those beyond stay
- * as they are.
+ * How many characters a table that is not a dict can have an entry for; later ones stay as they
+ * are.
  */
 const tableSize = (map: Value): number =>
   typeof map === 'string' || Array.isArray(map) || map instanceof Tuple

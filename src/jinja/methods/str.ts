@@ -1,5 +1,5 @@
-// The methods of str, and those of Markup, which escape what they take in and answer Markup. What
-// they do is in str-search.ts, str-parts.ts and str-shape.ts.
+// The methods of str, and those of Markup, which escape their arguments and return Markup. The work
+// is done in str-search.ts, str-parts.ts and str-shape.ts.
 
 import { striptags, unescapeHtml } from '../filters/unescape.ts';
 import { formatFields } from '../format/fields.ts';
@@ -18,19 +18,19 @@ const sized = (ctx: Context, result: string): string => {
   ctx.budget.text(result.length);
   return result;
 };
-/** Texts a method makes a new one of must be within the limit themselves. */
+/** A text from which a method makes a new one must be within the limit itself. */
 const paid = (ctx: Context, self: string): string => {
   ctx.budget.text(self.length);
   return self;
 };
-/** Some methods look at every character beyond ASCII with care, and cost accordingly. */
+/** Some methods treat every character beyond ASCII individually, and cost accordingly. */
 const slow = (ctx: Context, self: string): string => {
   ctx.budget.step(text.isAscii(self) ? self.length >> 3 : self.length * 2);
   return self;
 };
 
 /**
- * Methods whose answer is text; on Markup they answer Markup. `escaped` lists the arguments Markup
+ * Methods that return text; on Markup they return Markup. `escaped` lists the arguments Markup
  * escapes first.
  */
 const textMethods: Record<string, { fn: Native; escaped?: number }> = {
@@ -87,7 +87,7 @@ const textMethods: Record<string, { fn: Native; escaped?: number }> = {
   zfill: { fn: positional('width', zfill) },
 };
 
-/** Methods whose answer is a list or tuple of texts. */
+/** Methods that return a list or tuple of texts. */
 const partMethods: Record<string, { fn: Native; tuple?: boolean }> = {
   split: { fn: native('? sep maxsplit', split) },
   rsplit: { fn: native('? sep maxsplit', rsplit) },
@@ -113,7 +113,7 @@ const predicate = (test: (text: string) => boolean): Native =>
     return test(asText(self));
   });
 
-/** Methods that answer something else, the same on str and Markup. */
+/** Methods that return something else, the same on str and Markup. */
 const shared: Record<string, Native> = {
   count: positional('sub ? start end', (ctx, self, sub, start, end) => {
     const whole = asText(self);

@@ -28,7 +28,7 @@ export class TemplateReference extends WithAttributes {
   }
 }
 
-/** A block to be called: `self.name()` or `super()`. */
+/** A block that can be called: `self.name()` or `super()`. */
 export class BlockReference extends WithAttributes {
   private readonly name: string;
   private readonly ctx: Context;

@@ -1,5 +1,5 @@
-// The `loop` of a for loop: where it stands, what lies before and ahead. Made and advanced by
-// compile/functions.ts.
+// The `loop` of a for loop: its position, and the items before and after. Made and advanced by
+// compile/loops.ts.
 
 import { typeError } from '../errors.ts';
 import { BoundMethod, variadic } from '../methods/signature.ts';
@@ -19,12 +19,12 @@ export class LoopContext extends WithAttributes {
   index0 = -1;
   readonly depth0: number;
   private readonly ctx: Context;
-  /** The items when they are at hand; otherwise `source` is walked. */
+  /** The items if they are an array already; otherwise `source` is walked. */
   private readonly items: Value[] | null;
   private readonly source: Iterator | null;
   private readonly recurse: ((items: Value, depth: number) => Value) | null;
   private total: number | null = null;
-  /** Items asked for ahead of the loop, from `ahead` on. */
+  /** Items read ahead of the loop, from `ahead` on. */
   private buffered: Value[] = [];
   private ahead = 0;
   private current: Value | undefined;
@@ -81,7 +81,7 @@ export class LoopContext extends WithAttributes {
     return this.buffered[this.ahead];
   }
 
-  /** By index: taking the first out of a long array moves all others. */
+  /** By index: removing the first from a long array moves all others. */
   private takeBuffered(): Value {
     const item = this.buffered[this.ahead++];
     if (this.ahead === this.buffered.length) {

@@ -1,4 +1,4 @@
-// A macro as templates see it: a value that can be called. Made by compile/functions.ts.
+// A macro as templates see it: a value that can be called. Made by compile/macros.ts.
 
 import { typeError } from '../errors.ts';
 import type { Context } from '../running.ts';

@@ -8,7 +8,7 @@ export class TemplateModule extends WithAttributes {
   readonly name: string | null;
   readonly body: string;
   private readonly made: Pick<Context, 'vars' | 'exported'>;
-  /** `made`: what its top level left behind, which nothing changes any more. */
+  /** `made`: what its top level left behind, which no longer changes. */
   constructor(name: string | null, body: string, made: Pick<Context, 'vars' | 'exported'>) {
     super();
     this.name = name;

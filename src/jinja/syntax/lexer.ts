@@ -127,7 +127,7 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
     at: start,
   });
 
-  /** Text before a tag, cut as its sign and lstrip_blocks ask. */
+  /** Text before a tag, trimmed as its sign and lstrip_blocks require. */
   const before = (start: number, end: number, sign: string, lstrip: boolean): string => {
     const text = source.slice(start, end);
     if (sign === '-') return text.slice(0, stripEnd(text));
@@ -138,7 +138,7 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
   };
   const signAt = (i: number): string => (source[i] === '-' || source[i] === '+' ? source[i]! : '');
 
-  /** Length of a closing delimiter at `i` with what it swallows, or 0. */
+  /** Length of a closing delimiter at `i` with what it consumes, or 0. */
   const closing = (i: number, end: string, plus: boolean, trim: boolean): number => {
     if (source.startsWith(end, i))
       return end.length + (trim && source[i + end.length] === '\n' ? 1 : 0);
@@ -147,11 +147,11 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
     return plus && source[i] === '+' && source.startsWith(end, i + 1) ? 1 + end.length : 0;
   };
 
-  /** Skips a comment and what its end mark swallows. */
+  /** Skips a comment and what its end mark consumes. */
   const comment = (): void => {
     const end = source.indexOf(syntax.commentEnd, at);
     if (end === -1) {
-      // Jinja2 only notices when something follows.
+      // Jinja2 notices only if something follows.
       if (at < source.length) fail('Missing end of comment tag', at);
       return;
     }
@@ -232,7 +232,7 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
     return size === 0 ? -1 : size;
   }
 
-  /** A number, name, string or operator, told apart by its first character. */
+  /** A number, name, string or operator, recognized by its first character. */
   function literal(): Token | null {
     const start = at;
     const code = source.charCodeAt(at);

@@ -24,7 +24,7 @@ const TRUNCATED: Record<string, string> = {
 
 export function decodeString(text: string): string {
   if (!text.includes('\\')) return text;
-  // Jinja2 turns other characters into escapes first; that shows only where one follows a
+  // Jinja2 turns other characters into escapes first; this is visible only if one follows a
   // backslash.
   const source = isAscii(text)
     ? text

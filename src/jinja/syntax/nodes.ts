@@ -95,7 +95,7 @@ export interface Call extends Base, Args {
   type: 'Call';
   node: Expr;
 }
-/** node is null where the filter takes the text of a {% filter %} or {% set %} block. */
+/** node is null if the filter takes the text of a {% filter %} or {% set %} block. */
 export interface Filter extends Base, Args {
   type: 'Filter';
   node: Expr | null;

@@ -1,4 +1,4 @@
-// What operators stand between: literals, names, brackets, and what follows them (.name, [item],
+// The operands of operators: literals, names, brackets, and what follows them (.name, [item],
 // calls, filters, tests). After token-stream.ts, base of expression-parser.ts.
 import { tooDeep } from '../errors.ts';
 import { quote } from '../values/repr.ts';
@@ -6,7 +6,7 @@ import { describeToken } from './lexer.ts';
 import type * as n from './nodes.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** Nesting and chains beyond this are refused; CPython gives up near a hundred levels. */
+/** Nesting and chains beyond this are refused; CPython fails at about a hundred levels. */
 const MOST_NESTING = 200;
 const LONGEST_CHAIN = 400;
 

@@ -1,5 +1,5 @@
-// Tokens to the syntax tree of a template: text, output and tags in their order, and what is said
-// when a tag is in the wrong place. After tag-parser.ts, before compile/.
+// Tokens to the syntax tree of a template: text, output and tags in their order, and the error
+// messages for misplaced tags. After tag-parser.ts, before compile/.
 import { quote } from '../values/repr.ts';
 import { describeExpectation, normalizeSource, type Syntax, tokenize } from './lexer.ts';
 import type * as n from './nodes.ts';
@@ -136,8 +136,8 @@ class Parser extends TagParser {
   }
 
   /**
-   * Complains about an unknown tag, or (with null) the end of the template, saying what was looked
-   * for.
+   * Complains about an unknown tag, or (with null) the end of the template, saying what was
+   * expected.
    */
   private failUnexpected(tag: string | null, stack: string[][], at: number): never {
     const describe = (exprs: string[]) => exprs.map(describeExpectation);

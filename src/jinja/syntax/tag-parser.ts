@@ -1,4 +1,4 @@
-// What stands in each tag: {% for %}, {% set %}, {% import %} and the others. After
+// The contents of each tag: {% for %}, {% set %}, {% import %} and the others. After
 // expression-parser.ts, base of parser.ts.
 import { TemplateAssertionError, TemplateSyntaxError } from '../errors.ts';
 import { quote } from '../values/repr.ts';

@@ -5,8 +5,8 @@ import { quote } from '../values/repr.ts';
 import { describeExpectation, describeToken, type Token } from './lexer.ts';
 
 /**
- * Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30
- * MB.
+ * Compiling is not metered like rendering, so its input is limited: this many take about 50 ms and
+ * 30 MB.
  */
 const MOST_TOKENS = 15_000;
 
@@ -25,7 +25,7 @@ export class TokenStream {
     this.next();
   }
 
-  /** Moves on and answers the token left behind. */
+  /** Moves on and returns the token before. */
   next(): Token {
     const left = this.current;
     if (this.ahead !== null) {

@@ -153,8 +153,8 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
 }
 
 /**
- * Finding the nth code point means looking at the text, and with characters beyond 16 bits walking
- * it.
+ * Finding the nth code point means scanning the text, and walking it if there are characters beyond
+ * 16 bits.
  */
 function payForIndex(budget: Budget, text: string): void {
   if (text.length > 64) budget.step(text.length >> (hasAstral(text) ? 2 : 9));
@@ -190,7 +190,7 @@ const undefinedElement = (ctx: Context, value: Value, key: Value): Undefined =>
         element: repr(ctx.budget, key),
       });
 
-/** `value.name` in a template: the attribute, else the item, else undefined. */
+/** `value.name` in a template: the attribute, otherwise the item, otherwise undefined. */
 export function getAttribute(ctx: Context, value: Value, name: string): Value {
   const attribute = attributeOf(ctx, value, name);
   if (attribute !== undefined) return attribute;
@@ -198,7 +198,9 @@ export function getAttribute(ctx: Context, value: Value, name: string): Value {
   return found === undefined ? undefinedElement(ctx, value, name) : found;
 }
 
-/** `value[key]` in a template: the item, else the attribute of that name, else undefined. */
+/**
+ * `value[key]` in a template: the item, otherwise the attribute of that name, otherwise undefined.
+ */
 export function getItem(ctx: Context, value: Value, key: Value): Value {
   const found = item(ctx, value, key);
   if (found !== undefined) return found;
@@ -256,7 +258,7 @@ function sequenceLength(value: Value): number {
   return value instanceof Range ? value.length : textLength(String(value));
 }
 
-/** Clipped bounds, as slice.indices() gives them. */
+/** Clipped bounds, as slice.indices() returns them. */
 function bounds(
   start: number | null,
   stop: number | null,
@@ -271,8 +273,8 @@ function bounds(
 }
 
 /**
- * A list of single characters takes many times the memory of the text, so text of one unit a
- * character goes by units.
+ * A list of single characters takes many times the memory of the text, so text with one unit per
+ * character is read by units.
  */
 function pickText(text: string, size: number, from: number, step: number, count: number): string {
   const points = size === text.length ? null : pointsOf(text, size);

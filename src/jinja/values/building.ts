@@ -1,12 +1,12 @@
-// Texts and lists that a render makes: each is paid for as it grows, before it is there. Whatever
-// builds one of a size that a template or its data decides does it here, with Budget.text() or with
-// Budget.list().
+// Texts and lists that a render makes: each is paid for as it grows, before it exists. All code
+// that builds one whose size a template or its data decides does so here, with Budget.text() or
+// with Budget.list().
 import type { Budget } from '../budget.ts';
 import { Markup, type Value } from './types.ts';
 
 /**
- * Now and then V8 joins so many pieces into one text: it keeps 32 bytes beside each until the
- * text is read.
+ * V8 is made to join the pieces after this many: it keeps 32 bytes beside each until the text is
+ * read.
  */
 const PIECES = 512;
 
@@ -37,7 +37,7 @@ export class TextBuilder {
     }
     this.recent += piece;
     if (++this.pieces < PIECES) return;
-    // Reading a character is what makes it one.
+    // Reading a character makes V8 join the pieces.
     this.recent.charCodeAt(0);
     this.done += this.recent;
     this.recent = '';
@@ -58,7 +58,7 @@ export function joined(budget: Budget, parts: readonly string[], mark: string): 
   return parts.join(mark);
 }
 
-/** What sorting and grouping without regard to case compare: a copy in lower case. */
+/** What case-insensitive sorting and grouping compare: a copy in lower case. */
 export function ignoreCase(budget: Budget, value: Value): Value {
   if (typeof value === 'string') {
     budget.text(value.length);

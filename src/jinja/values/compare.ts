@@ -94,7 +94,7 @@ function isMember(budget: Budget, set: DictView | SetValue, item: Value): boolea
   return value !== undefined && equals(budget, value, item.items[1]);
 }
 
-/** For sets less means being a part of the other. */
+/** For sets, less means being a subset of the other. */
 function orderedSets(
   budget: Budget,
   op: Order,
@@ -110,7 +110,7 @@ function orderedSets(
 
 export type Order = '<' | '<=' | '>' | '>=';
 
-/** a < b and its kin; null operands of different types are a TypeError. */
+/** a < b and the like; operands of types that cannot be compared are a TypeError. */
 export function ordered(budget: Budget, op: Order, a: Value, b: Value, depth = 0): boolean {
   if (isNumber(a) && isNumber(b)) return test(op, bare(a), bare(b));
   const x = a instanceof Markup ? a.text : a;
@@ -161,7 +161,7 @@ export function compareText(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   let i = 0;
   while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  // The second half of a pair tells nothing without the first.
+  // The second half of a surrogate pair means nothing without the first.
   if (i > 0 && (a.charCodeAt(i - 1) & 0xfc00) === 0xd800) i--;
   return i < shared ? a.codePointAt(i)! - b.codePointAt(i)! : a.length - b.length;
 }
@@ -180,8 +180,8 @@ export function sortBy(budget: Budget, items: Value[], keys: Value[], reverse: b
 }
 
 /**
- * Insertion sort with binary search, as CPython sorts runs up to 64: the same pair fails first for
- * mixed types.
+ * Insertion sort with binary search, as CPython sorts runs up to 64: so that the same pair fails
+ * first for mixed types.
  */
 function binarySort(
   items: number[],

@@ -1,5 +1,5 @@
-// Complex numbers: what a negative number raised to a fraction gives. They can be printed, nothing
-// more. Used by numbers.ts.
+// Complex numbers: the result of raising a negative number to a fraction. They can only be printed.
+// Used by numbers.ts.
 import { floatRepr } from './decimal.ts';
 import { precisePower } from './power.ts';
 import { PyObject } from './types.ts';

@@ -11,7 +11,7 @@ export function floatRepr(value: number): string {
   if (size >= 1e-4 && size < 1e16) {
     const text = String(value);
     if (!text.includes('e')) return text.includes('.') ? text : `${text}.0`;
-    // JavaScript switches to exponents below 1e-6, Python below 1e-4: never here.
+    // Unreachable: JavaScript uses exponents only below 1e-6 and from 1e21.
     return text;
   }
   const [digits, exponent] = value.toExponential().split('e') as [string, string];
@@ -52,7 +52,7 @@ function scaled(value: number, places: number): bigint {
   return divideHalfEven(numerator, denominator);
 }
 
-/** No double has more digits after the point, or more of them in all: what follows is zeros. */
+/** No double has more digits after the point, or more in total: the rest is zeros. */
 const EXACT_PLACES = 1100;
 
 /** |value| with `places` digits after the point. */
@@ -80,7 +80,7 @@ export function exponentDigits(value: number, places: number): [digits: string, 
     const [exact, at] = exponentDigits(value, EXACT_PLACES);
     return [exact + '0'.repeat(places - EXACT_PLACES), at];
   }
-  // Twenty digits tell on which side of a power of ten the exact value lies: 1e-7 is really
+  // Twenty digits show on which side of a power of ten the exact value lies: 1e-7 is really
   // 9.9999…e-8.
   let exponent = Number(Math.abs(value).toExponential(20).split('e')[1]);
   let digits = scaled(value, places - exponent).toString();

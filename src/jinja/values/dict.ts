@@ -17,7 +17,7 @@ import {
 import { Undefined } from './undefined.ts';
 
 /**
- * A hash key: equal Python keys (1, 1.0, True) give the same one, in the sense of JavaScript's Map.
+ * A hash key: equal Python keys (1, 1.0, True) give keys that a JavaScript Map considers the same.
  */
 export function hashKey(key: Value): unknown {
   if (typeof key === 'string') return key.length > LONG_KEY ? digest(key) : key;
@@ -156,7 +156,7 @@ export function dictGet(dict: Dict | Record<string, Value>, key: Value): Value |
 }
 
 /**
- * The keys of the caller's large objects: V8 lists them again for every question, even whether
+ * The keys of the caller's large objects: V8 lists them again every time, even to check whether
  * there are any.
  */
 let largeObjects = new WeakMap<object, string[]>();
@@ -187,14 +187,14 @@ export function dictValues(budget: Budget, dict: Dict | Record<string, Value>): 
   return ownKeys(dict).map((key) => orNone(dict[key]));
 }
 export function dictEntries(budget: Budget, dict: Dict | Record<string, Value>): [Value, Value][] {
-  // Every entry is a list of its own.
+  // Every entry is a separate array.
   budget.step(dictSize(dict));
   budget.list(dictSize(dict));
   if (dict instanceof Dict) return dict.entries();
   return ownKeys(dict).map((key) => [key, orNone(dict[key])]);
 }
 
-/** value.items(), or the error Python gives for a value without them. */
+/** value.items(), or the error Python raises for a value without them. */
 export function pairsOf(budget: Budget, value: Value): [Value, Value][] {
   if (value instanceof Undefined) return value.fail();
   if (!isDict(value)) throw attributeError(`'${typeName(value)}' object has no attribute 'items'`);
@@ -221,8 +221,8 @@ export class DictView extends PyObject {
 }
 
 /**
- * A set, as `d.keys() - other` gives one. Python's order of its members is that of their hashes,
- * ours that of the dict.
+ * A set, as `d.keys() - other` returns. Python orders its members by their hashes, we in the order
+ * of the dict.
  */
 export class SetValue extends PyObject {
   /** The members are its keys. */

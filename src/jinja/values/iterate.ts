@@ -28,8 +28,8 @@ const isIterableObject = (value: Value): value is PyObject & IterableObject =>
   value instanceof PyObject && 'iterate' in value;
 
 /**
- * The elements as an array that is at hand already (a list itself, a tuple's items, a dict's keys),
- * or null when the value must be walked step by step. The array must not be changed.
+ * The elements as an array that already exists (a list itself, a tuple's items, a dict's keys), or
+ * null if the value must be walked step by step. The array must not be changed.
  */
 export function elements(budget: Budget, value: Value): Value[] | null {
   if (Array.isArray(value)) return value;
@@ -123,7 +123,7 @@ export function toList(budget: Budget, value: Value): Value[] {
   return items;
 }
 
-/** The elements to read: the array at hand, or a new list. */
+/** The elements to read: the existing array, or a new list. */
 export const readList = (budget: Budget, value: Value): Value[] =>
   elements(budget, value) ?? toList(budget, value);
 

@@ -29,7 +29,7 @@ export const isNumber = (value: Value): value is number | bigint | boolean | Flo
   typeof value === 'boolean' ||
   value instanceof Float;
 
-/** The int for a bigint: a number where it is safe. */
+/** The int for a bigint: a number if it is safe. */
 export function int(value: bigint): number | bigint {
   if (value >= -9007199254740991n && value <= 9007199254740991n) return Number(value);
   if (bitLength(value) > MOST_BITS)
@@ -43,7 +43,7 @@ export function bitLength(value: bigint): number {
 export const toBigInt = (value: number | bigint | boolean): bigint => BigInt(value);
 
 /**
- * The number as JavaScript float; ints beyond the float range are an OverflowError as in Python.
+ * The number as a JavaScript float; ints beyond the float range are an OverflowError as in Python.
  */
 export function toFloat(value: number | bigint | boolean | Float): number {
   if (typeof value === 'number') return value;
@@ -264,7 +264,7 @@ export function readFloat(text: string): number | null {
   return Number(trimmed.replaceAll('_', ''));
 }
 
-/** An index argument: what Python takes where it wants an integer. */
+/** An index argument: what Python accepts where it needs an integer. */
 export function toIndex(value: Value): number {
   if (small(value)) return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -288,7 +288,7 @@ export function floatOf(value: Value): number {
   if (value instanceof Undefined) return value.fail();
   throw typeError(`float() argument must be a string or a real number, not '${typeName(value)}'`);
 }
-/** repr() of a text; that of repr.ts needs this module. */
+/** repr() of a text; repr.ts cannot be used, because it imports this module. */
 const quoted = (text: string): string => {
   const body = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
   return text.includes("'") ? `"${body}"` : `'${body}'`;

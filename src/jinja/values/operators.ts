@@ -34,7 +34,7 @@ export function add(budget: Budget, a: Value, b: Value): Value {
   if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.addNumbers(budget, a, b);
   if (a instanceof Markup && (typeof b === 'string' || isHtml(b)))
     return markup(budget, a.text, escapeValue(budget, b));
-  // The left side is asked first: an undefined refuses before Markup on its right is.
+  // The left side comes first: an undefined there fails before Markup on the right is considered.
   if (a instanceof Undefined) return unsupported('+', a, b);
   if (b instanceof Markup && (typeof a === 'string' || isHtml(a)))
     return markup(budget, escapeValue(budget, a), b.text);
@@ -78,8 +78,8 @@ export function subtract(budget: Budget, a: Value, b: Value): Value {
 const isView = (value: Value): boolean => value instanceof DictView && value.part !== 'values';
 
 /**
- * What is in `a` and not in `b`; a view on either side takes anything that can be iterated on the
- * other.
+ * What is in `a` and not in `b`; if one side is a view, the other may be anything that can be
+ * iterated.
  */
 function difference(budget: Budget, a: Value, b: Value): SetValue {
   const set = new SetValue();
@@ -118,7 +118,7 @@ function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, tim
     throw typeError(`'${typeName(times)}' object cannot be interpreted as an integer`);
   if (!numbers.isInt(times))
     throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
-  // What fits 64 bits is merely too long; beyond, Python cannot even count it.
+  // A count that fits 64 bits is merely too long; beyond that, Python cannot represent it.
   if (typeof times === 'bigint' && BigInt.asIntN(64, times) !== times)
     throw overflowError("cannot fit 'int' into an index-sized integer");
   const count = Math.max(0, Number(times));
@@ -132,7 +132,7 @@ function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, tim
 }
 
 function repeatText(budget: Budget, text: string, count: number): string {
-  // The same for the characters of the result; a float is near enough to tell.
+  // The same for the characters of the result; a float is precise enough for this.
   if (text.length * count >= 2 ** 63 && codePoints(text).length * count >= 2 ** 63)
     throw overflowError('repeated string is too long');
   budget.text(text.length * count);
@@ -176,7 +176,7 @@ export function positive(value: Value): Value {
 }
 
 /**
- * `a ~ b`: all as text; with autoescape one Markup makes the result Markup and the others escaped.
+ * `a ~ b`: all as text; with autoescape, one Markup makes the result Markup and escapes the others.
  */
 export function concatenate(budget: Budget, values: Value[], autoescape: boolean): Value {
   const html = autoescape && values.some((value) => value instanceof Markup);

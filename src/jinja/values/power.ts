@@ -36,7 +36,7 @@ export function precisePower(base: number, exponent: number): number {
   if (!Number.isFinite(quick) || quick === 0 || base === 1 || exponent === 1 || exponent === 0)
     return quick;
   if (exponent === 0.5) return Math.sqrt(base);
-  // Near the edges of the range fixed point is of no use, and nobody looks at the last bit.
+  // Near the edges of the range fixed point does not work, and the last bit does not matter.
   if (Math.abs(quick) < 1e-290 || Math.abs(base) < 1e-290) return quick;
   const negative = base < 0 && Math.abs(exponent % 2) === 1;
   const [mantissa, shift] = split(Math.abs(base));

@@ -153,7 +153,7 @@ function reprDict(budget: Budget, dict: Dict | Record<string, Value>, parents: o
   return text.toString();
 }
 
-/** True when `value` is being printed already, further out. */
+/** True if `value` is already being printed, further out. */
 function enter(value: object, parents: object[]): boolean {
   if (parents.includes(value)) return true;
   if (parents.length >= MOST_NESTING) throw tooDeep('while getting the repr of an object');
@@ -171,7 +171,8 @@ export function quote(text: string): string {
 }
 
 /**
- * The same for a text of any size: in parts, each paid for, for it may become ten times as long.
+ * The same for a text of any size: in parts, each paid for, because it may become ten times as
+ * long.
  */
 export function quoteLong(budget: Budget, text: string): string {
   if (text.length <= LONG) {
@@ -276,7 +277,7 @@ export function escapeLongText(budget: Budget, text: string): string {
 
 const LONG = 32_768;
 
-/** Long text in parts, each paid for as it is made: escaped it may be five times as long. */
+/** Long text in parts, each paid for as it is made: escaped, it may be five times as long. */
 function escapeInParts(budget: Budget, text: string): string {
   let out = '';
   for (let at = 0; at < text.length; at += LONG) {
@@ -288,7 +289,7 @@ function escapeInParts(budget: Budget, text: string): string {
   return out;
 }
 
-/** True for what has __html__: text that must not be escaped again. */
+/** True for values with __html__: text that must not be escaped again. */
 export const isHtml = (value: Value): boolean =>
   value instanceof Markup ||
   (value instanceof Undefined && value.kind === 'chainable') ||

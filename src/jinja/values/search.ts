@@ -1,29 +1,29 @@
-// Finding a text in a text in linear time. V8's own search is quick on ordinary text and quadratic
-// on made-up one: a needle of 10,000 characters in a million took 8.6 seconds. Used by str's
+// Finding a text in a text in linear time. V8's own search is fast on ordinary text and quadratic
+// on contrived text: a needle of 10,000 characters in a million took 8.6 seconds. Used by str's
 // methods, the replace filter and `in`.
 
 /** Texts that cost V8 at worst this many comparisons are left to it: a few milliseconds. */
 const CHEAP = 1 << 21;
 /**
- * How many characters of a needle V8 looks for when ours are compared by hand: it does those in
- * near memory speed.
+ * How many characters of a needle V8 searches for, nearly at memory speed, before the rest is
+ * compared here.
  */
 const PROBE = 4;
 
 /**
- * Something to look for, from the left or from the right; may be asked again and again, also about
- * other places.
+ * Something to look for, from the left or from the right; may be used repeatedly, also from other
+ * offsets.
  */
 export class Needle {
   private readonly text: string;
   private readonly last: boolean;
   /**
-   * Comparisons that led to nothing. Once they are many, the rest goes by Knuth, Morris and Pratt.
+   * Comparisons without a match. Once there are many, the rest is done by Knuth, Morris and Pratt.
    */
   private wasted = 0;
   /**
-   * How long a prefix (from the right: a suffix) of the needle ends at each place of it, shorter
-   * than up to there.
+   * The length of the longest proper prefix (from the right: suffix) of the needle that ends at
+   * each of its positions.
    */
   private borders: Int32Array | null = null;
 
@@ -33,7 +33,7 @@ export class Needle {
   }
 
   /**
-   * Where it starts at or after `from`, or with `last` at or before it; -1 when it is not there.
+   * Where it starts at or after `from`, or with `last` at or before it; -1 if it does not occur.
    */
   find(whole: string, from = this.last ? whole.length : 0): number {
     const { text, last } = this;
@@ -61,7 +61,7 @@ export class Needle {
     const start = Math.min(from, whole.length - text.length);
     if (start < 0) return -1;
     if (this.borders !== null) return this.findCertain(whole, start);
-    // The probe is the needle's end, whose place is found from the right.
+    // The probe is the end of the needle, because the search runs from the right.
     const probe = text.slice(-PROBE);
     const ahead = text.length - probe.length;
     let end = whole.lastIndexOf(probe, start + ahead);
@@ -127,8 +127,8 @@ export const lastIndexIn = (whole: string, text: string): number =>
   isCheap(whole, text) ? whole.lastIndexOf(text) : new Needle(text, true).find(whole);
 
 /**
- * The parts of `whole` between the places where `mark` stands; at most `limit` cuts, from the left
- * or from the right.
+ * The parts of `whole` between the occurrences of `mark`; at most `limit` cuts, from the left or
+ * from the right.
  */
 export function partsOf(whole: string, mark: string, limit: number, last = false): string[] {
   if (!last && limit < 0 && isCheap(whole, mark)) return whole.split(mark);
@@ -156,7 +156,7 @@ export function partsOf(whole: string, mark: string, limit: number, last = false
   return parts;
 }
 
-/** How often `text` stands in `whole`, without overlaps. */
+/** How often `text` occurs in `whole`, without overlaps. */
 export function countIn(whole: string, text: string): number {
   const needle = new Needle(text);
   let found = 0;

@@ -4,7 +4,7 @@ import { CASE_FOLD, NUMERIC_LETTERS, OTHER_DIGITS, TITLE_CASE } from './unicode-
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** False for the usual string, where UTF-16 units and code points are the same thing. */
+/** False for most strings, where UTF-16 units and code points are the same. */
 export const hasAstral = (text: string): boolean => SURROGATE.test(text);
 
 export const codePoints = (text: string): string[] =>
@@ -126,7 +126,7 @@ export function titleChar(char: string): string {
 export function capitalize(text: string): string {
   if (text === '') return text;
   const first = String.fromCodePoint(text.codePointAt(0)!);
-  // Lower-case in context, so that a final sigma is found; only the first character is replaced.
+  // Lower-case in context, so that a final sigma is handled; only the first character is replaced.
   return titleChar(first) + text.toLowerCase().slice(first.toLowerCase().length);
 }
 
@@ -158,7 +158,7 @@ export function titleWords(text: string): string {
   });
 }
 
-/** Lower case of a part of a text: only a sigma depends on what stands around it. */
+/** Lower case of a part of a text: only a sigma depends on the characters around it. */
 function lowerRun(text: string, run: string, at: number): string {
   if (!run.includes('Σ')) return run.toLowerCase();
   let out = '';
@@ -173,8 +173,8 @@ function lowerRun(text: string, run: string, at: number): string {
 const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
 
 /**
- * ASCII text with the case of some letters changed, by bytes: an expression takes two hundred times
- * as long.
+ * ASCII text with the case of some letters changed, by bytes: a regular expression takes two
+ * hundred times as long.
  */
 function asciiLetters(text: string, changes: (code: number) => boolean): string {
   const bytes = Buffer.from(text, 'latin1');
@@ -201,7 +201,7 @@ export function swapcase(text: string): string {
   );
 }
 
-/** A character class of pairs of first and last code point. */
+/** A character class from pairs of first and last code point. */
 function rangeClass(ranges: number[]): string {
   let out = '';
   for (let i = 0; i < ranges.length; i += 2)

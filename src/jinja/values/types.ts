@@ -1,6 +1,6 @@
 // The values templates work with. JavaScript's own null, boolean, string, array and plain object
 // stand for None, bool, str, list and dict; the classes here, in undefined.ts and in dict.ts are
-// what Python has and JavaScript has not. Everything else in values/ works on these.
+// what Python has and JavaScript lacks. Everything else in values/ works on these.
 import type { Budget } from '../budget.ts';
 import { typeError } from '../errors.ts';
 import type { Context, Kwargs, Value } from '../running.ts';
@@ -18,14 +18,15 @@ export abstract class PyObject {
     const module = this.moduleName === '' ? '' : `${this.moduleName}.`;
     return `<${module}${this.typeName} object at 0x7f0000000000>`;
   }
-  /** str(), where it is not the repr. */
+  /** str(), if it is not the repr. */
   str(budget: Budget): string {
     return this.repr(budget);
   }
 }
 
 /**
- * A float whose value is a whole number (1.0), which a JavaScript number cannot tell from the int.
+ * A float whose value is a whole number (1.0), which a JavaScript number cannot distinguish from
+ * the int.
  */
 export class Float extends PyObject {
   readonly value: number;
@@ -38,7 +39,7 @@ export class Float extends PyObject {
   }
 }
 
-/** The float for a number: boxed only where it would read as an int. */
+/** The float for a number: boxed only if it would look like an int. */
 export function float(value: number): number | Float {
   return Number.isSafeInteger(value) ? new Float(value) : value;
 }
@@ -63,7 +64,7 @@ export class Markup extends PyObject {
 
 export class Tuple extends PyObject {
   readonly items: Value[];
-  /** Its hash key, once it was asked for: what is in it does not change. */
+  /** Its hash key, once computed: the contents do not change. */
   hash: string | null = null;
   constructor(items: Value[]) {
     super();
@@ -84,7 +85,7 @@ export class GroupTuple extends Tuple {
   }
 }
 
-/** bytes, as str.encode() gives them: printed, measured and decoded, nothing more. */
+/** bytes, as str.encode() returns them: they can only be printed, measured and decoded. */
 export class Bytes extends PyObject {
   readonly data: Uint8Array;
   constructor(data: Uint8Array) {
@@ -133,12 +134,12 @@ export class Range extends PyObject {
   }
 }
 
-/** A one-shot iterator such as map and select give: asking again does not start again. */
+/** A one-shot iterator as map and select return: a second walk does not start over. */
 export class Iterator extends PyObject {
   readonly typeName: string;
   /** The next item, or undefined at the end. */
   readonly next: () => Value | undefined;
-  /** Name of the generator function, which shows when one is printed. */
+  /** Name of the generator function, which appears when one is printed. */
   private readonly label: string;
   constructor(typeName: string, next: () => Value | undefined, label = '') {
     super();
@@ -176,7 +177,7 @@ export abstract class Callable extends PyObject {
 
 /** An object of the engine with a fixed table of attributes, such as `loop` or a cycler. */
 export abstract class WithAttributes extends Callable {
-  /** The attribute, or undefined when there is none of that name. */
+  /** The attribute, or undefined if there is none by that name. */
   abstract attribute(ctx: Context, name: string): Value | undefined;
   call(_ctx: Context, _args: Value[], _kwargs: Kwargs | null): Value {
     throw typeError(`'${this.typeName}' object is not callable`);
@@ -205,7 +206,7 @@ export function typeName(value: Value): string {
   }
 }
 
-/** How messages about undefined attributes name the object they miss it on. */
+/** How messages about undefined attributes name the object that lacks it. */
 export function objectTypeRepr(value: Value): string {
   if (value === null) return 'None';
   const module = value instanceof PyObject ? value.moduleName : '';

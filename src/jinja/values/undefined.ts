@@ -1,4 +1,4 @@
-// The value of what is not there, and the complaint when it is used all the same. After types.ts.
+// The value of what does not exist, and the error when it is used anyway. After types.ts.
 import { SecurityError, type TemplateError, UndefinedError } from '../errors.ts';
 import type { UndefinedKind } from '../running.ts';
 import { PyObject } from './types.ts';
@@ -13,7 +13,7 @@ const CLASS_NAMES = {
 } as const;
 
 /**
- * A name or attribute that is not there. Printing and iterating it is allowed (unless strict),
+ * A name or attribute that does not exist. Printing and iterating it is allowed (unless strict),
  * anything else fails.
  */
 export class Undefined extends PyObject {
@@ -22,7 +22,7 @@ export class Undefined extends PyObject {
   /** Name of the object type that lacks `name`; null for a plain variable. */
   readonly owner: string | null;
   readonly name: string | null;
-  /** The name as Python's repr, when it was not a string. */
+  /** The name as Python's repr, if it was not a string. */
   readonly element: string | null;
   private readonly unsafe: boolean;
 
