@@ -1,4 +1,4 @@
-// What reading HTML has to know about each element: tokens.ts asks how its content is read, tree.ts
+// What reading HTML requires about each element: tokens.ts asks how its content is read, tree.ts
 // where it ends.
 
 export interface ElementKind {
@@ -6,7 +6,7 @@ export interface ElementKind {
   name: string;
   /** `text` has character references and no tags, `raw` has neither. */
   content: 'markup' | 'text' | 'raw';
-  /** Where content that is text ends; null: with the page. */
+  /** Where content that is text ends; null: at the end of the page. */
   contentEnd: RegExp | null;
   /** It has no content and no end tag. */
   empty: boolean;
@@ -19,24 +19,21 @@ export interface ElementKind {
   rank: 'inline' | 'formatting' | 'block' | 'scope';
   /** Its start tag ends an open paragraph. */
   endsParagraph: boolean;
-  /**
-   * Elements without an end tag of their own that its start tag ends, up to the nearest of
-   * `endsWithin`.
-   */
+  /** Elements without an end tag that its start tag ends, up to the nearest of `endsWithin`. */
   ends: readonly string[];
   endsWithin: 'block' | 'table';
 }
 
 const known = new Map<string, ElementKind>();
 
-/** The element of a name, in small letters. */
+/** The element of a name, which is in lower case. */
 export function elementKind(name: string): ElementKind {
   return known.get(name) ?? kindOf(name);
 }
 
 /**
- * The element whose name is there. Known ones are found by their shape, so that nearly no name is
- * copied.
+ * The element whose name is at this position. Known ones are found by their shape, so hardly any
+ * name is copied.
  */
 export function elementKindAt(html: string, start: number, end: number): ElementKind {
   const length = end - start;
@@ -52,12 +49,12 @@ export function elementKindAt(html: string, start: number, end: number): Element
 const byShape: (ElementKind[] | undefined)[] = new Array(4096);
 const NONE: ElementKind[] = [];
 
-/** Length, first and last letter, capital or not, in a number below 4096. */
+/** Length, first and last letter, in either case, as a number below 4096. */
 function shapeOf(length: number, first: number, last: number): number {
   return ((length & 3) << 10) | ((first & 31) << 5) | (last & 31);
 }
 
-/** Whether the name is there, in small letters or capitals. */
+/** Whether the name is at this position, in lower or upper case. */
 export function isNamed(html: string, start: number, name: string): boolean {
   for (let i = 0; i < name.length; i++) {
     const code = html.charCodeAt(start + i);

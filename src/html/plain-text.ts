@@ -1,13 +1,13 @@
 // Plain text from HTML, as a person would write it. Used when a template is sent and `text` is
-// blank. Before it: a rendered email. After it: the text part. Tables say what they mean by
-// `data-text` (see docs/templates.md).
+// blank. Before it: a rendered email. After it: the text part. Tables say with `data-text` what
+// they mean (see docs/templates.md).
 import { LINE_WIDTH, longestOf, Page, width, wrap } from './text-page.ts';
 import { type Element, parseHtml } from './tree.ts';
 
 /** In time linear in the HTML; the text is at most three times as long, whatever is in it. */
 export function htmlToPlainText(html: string): string {
   const page = new Page(html.length + 4096);
-  // `\v` means a line break here; somebody's own is white space like any other.
+  // `\v` means a line break here; one in the email is white space like any other.
   writeChildren(page, parseHtml(html.includes('\v') ? html.replaceAll('\v', ' ') : html));
   return page.finish();
 }
@@ -72,7 +72,7 @@ const bulleted = list(
   (element) => named(element, 'li'),
 );
 
-/** Other blocks stand on lines of their own, everything else in the line. */
+/** Other blocks get lines of their own, everything else stays in the line. */
 const elements = new Map<string, Writer>(
   Object.entries({
     p: paragraph,
@@ -163,8 +163,8 @@ const meanings = new Map<string, Writer>(
 );
 
 /**
- * A row of a table that says nothing about itself: cells with blocks in them stack, others stand
- * side by side.
+ * A row of a table that says nothing about itself: cells that contain blocks stack, others are
+ * placed side by side.
  */
 function row(page: Page, element: Element): void {
   page.separate(0);
@@ -197,8 +197,7 @@ function items(page: Page, element: Element): void {
     const isSum = item.meaning === 'sum';
     return { name, details, amount: right.join('  '), isSum };
   });
-  // A name or an amount longer than a line stands out of its column; the others are not moved for
-  // it.
+  // A name or an amount longer than a line sticks out of its column; the others are not moved.
   const names = Math.min(LINE_WIDTH, longestOf(table.map((item) => item.name)));
   const amounts = Math.min(LINE_WIDTH, longestOf(table.map((item) => item.amount)));
   page.separate(1);
@@ -250,8 +249,8 @@ function same(label: string, address: string): boolean {
 // ---- Looking into the tree ----------------------------------------------------------------------
 
 /**
- * What an element says, without itself: words on one line, links with their addresses; `\v` stands
- * for a line break that was written as one.
+ * The content of an element: words on one line, links with their addresses; `\v` stands for an
+ * explicit line break.
  */
 function inner(element: Element): string {
   let text = '';

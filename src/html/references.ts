@@ -1,9 +1,9 @@
-// Character references of HTML, resolved as browsers do, in text and, where fewer count, in
-// attributes (HTML, 13.2.5.72); and written. tokens.ts finds what is read here; the table of names
-// is the one of the Jinja2 engine.
+// Reads and writes character references of HTML as browsers do, in text and in attributes, where
+// fewer are valid (HTML, 13.2.5.72). tokens.ts finds what is read here; the table of names belongs
+// to the Jinja2 engine.
 import { htmlEntity, unescapeHtml } from '../jinja/index.ts';
 
-/** Text for people: references to control characters stand for nothing. */
+/** Text for people: references to control characters are dropped. */
 export function decodeText(text: string): string {
   return text.includes('&') ? inPieces(text, decodePieceOfText) : text;
 }
@@ -37,8 +37,8 @@ const decodePieceOfAttribute = (piece: string): string =>
 const PIECE_LENGTH = 64 * 1024;
 
 /**
- * Cut where a reference begins: `replace` keeps all that it found until it has been through the
- * text, and 5 MB of references took 40 MB of memory.
+ * Cut where a reference begins: `replace` keeps all matches until it reaches the end of the text,
+ * and 5 MB of references took 40 MB of memory.
  */
 function inPieces(text: string, decode: (piece: string) => string): string {
   if (text.length <= PIECE_LENGTH) return decode(text);
@@ -52,7 +52,7 @@ function inPieces(text: string, decode: (piece: string) => string): string {
   return decoded;
 }
 
-/** Nearly all references are these, and they cost no table. */
+/** Nearly all references are these, and need no table. */
 const common: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&lt;': '<',
@@ -65,8 +65,8 @@ const common: Readonly<Record<string, string>> = {
 
 const CONTROL = /[\0-\x08\v\x0e-\x1f\x7f]/;
 /**
- * Names that count without a semicolon, also as the start of a longer word, are at most this long:
- * `Aacute`.
+ * Names that are valid without a semicolon, even at the start of a longer word, are at most this
+ * long: `Aacute`.
  */
 const LONGEST_BARE = 6;
 
@@ -84,10 +84,10 @@ function named(reference: string): string {
 function numbered(reference: string): string {
   const hex = reference[2] === 'x' || reference[2] === 'X';
   const digits = reference.slice(hex ? 3 : 2).replace(/^0+(?=[^;])/, '');
-  // Ten digits and a semicolon write every character there is.
+  // Ten digits and a semicolon are enough for every character.
   const code = digits.length > 11 ? Infinity : Number.parseInt(digits, hex ? 16 : 10);
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd';
-  // What was written for Windows is read as it was meant there, by Python and browsers alike.
+  // Python and browsers alike read these codes as Windows-1252.
   if (code >= 0x80 && code <= 0x9f) return unescapeHtml(`&#${code};`);
   return String.fromCodePoint(code);
 }

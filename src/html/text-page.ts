@@ -3,15 +3,12 @@
 
 export const LINE_WIDTH = 76;
 /**
- * Quotes and lists inside one another move to the right up to here, so that words still have room
- * beside them.
+ * Nested quotes and lists are indented no further than this, so that words still have room beside
+ * them.
  */
 const LONGEST_INDENT = 32;
 
-/**
- * Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked
- * for.
- */
+/** Collects words into paragraphs, wraps them, and keeps no more blank lines than requested. */
 export class Page {
   private text = '';
   private paragraph = '';
@@ -20,7 +17,7 @@ export class Page {
   private prefix = '';
   /** The prefix of blank lines: what comes before an indented part is not in it yet. */
   private gapPrefix = '';
-  /** Characters that may still be written around what somebody wrote: prefixes, rules, columns. */
+  /** Characters that may still be added around the sender's text: prefixes, rules, columns. */
   private ornaments: number;
 
   constructor(ornaments: number) {
@@ -31,7 +28,7 @@ export class Page {
     this.paragraph += text;
   }
 
-  /** Ends the paragraph; what follows stands at least this many blank lines below. */
+  /** Ends the paragraph; what follows is at least this many blank lines below. */
   separate(blankLines: number): void {
     if (this.paragraph !== '') {
       const lines = wrap(this.paragraph, LINE_WIDTH - this.prefix.length);
@@ -41,7 +38,7 @@ export class Page {
     if (blankLines > this.blankLines) this.blankLines = blankLines;
   }
 
-  /** Lines that are ready. */
+  /** Finished lines. */
   lines(lines: string[]): void {
     if (lines.length === 0) return;
     if (this.text !== '') {
@@ -68,8 +65,7 @@ export class Page {
   }
 
   /**
-   * A mark so many times, or once when there was too much of that: the text must not outgrow the
-   * email.
+   * A mark repeated, or once if there was too much of that: the text must not outgrow the email.
    */
   ornament(mark: string, times: number): string {
     const wanted = mark.repeat(times);
@@ -124,17 +120,17 @@ export function wrap(text: string, columns: number): string[] {
 }
 
 /**
- * Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte
- * order mark.
+ * Characters that only affect layout: zero-width space, soft hyphen, combining grapheme joiner,
+ * byte order mark.
  */
 const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
 
-/** White space to be made even, or such a character. */
+/** White space to normalize, or one of these characters. */
 const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
 
 /**
- * Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
- * two, accents and marks of direction none.
+ * The columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
+ * two, accents and direction marks none.
  */
 export function width(text: string, enough = LINE_WIDTH): number {
   if (/^[\x00-\u02ff]*$/.test(text)) return text.length;

@@ -1,32 +1,32 @@
-// HTML as tokens with their places in the source, read as the standard says (HTML, 13.2.5): the one
-// reader of HTML here. Before it: a page as text. After it: tree.ts for plain text,
-// tracking/insert.ts for links and the pixel, feedback/notice.ts. Our own, because it stands on the
-// send path: it jumps with indexOf, looks at every part once and copies next to nothing. Nothing
-// fails: what is not well-formed is read as browsers do. Only SVG and MathML are read like any
+// HTML as tokens with their positions in the source, read as the standard says (HTML, 13.2.5): the
+// only reader of HTML here. Before it: a page as text. After it: tree.ts for plain text,
+// tracking/insert.ts for links and the pixel, feedback/notice.ts. Written here because it is on the
+// send path: it jumps with indexOf, reads every part once and copies almost nothing. It never
+// fails: malformed HTML is read as browsers do. The exception: SVG and MathML are read like any
 // other elements.
 import { type ElementKind, elementKind, elementKindAt, isNamed } from './elements.ts';
 import { decodeAttribute, decodeText } from './references.ts';
 
 export class Tokens {
   readonly html: string;
-  /** Comments and declarations are passed over. */
+  /** Comments and declarations are skipped. */
   kind: 'text' | 'open' | 'close' = 'text';
   /** From here to `end`, which is also where the next token is looked for. */
   start = 0;
-  /** When there are no more: the end of the page, or the start of what stayed open to the end. */
+  /** After the last token: the end of the page, or the start of what was never closed. */
   end = 0;
   /** Of a tag; of text that is the whole content of an element such as <style>. */
   element: ElementKind = BETWEEN;
-  /** `<name/>`; it means something only to elements that are not of HTML. */
+  /** `<name/>`; it has a meaning only for elements that are not HTML. */
   selfClosing = false;
 
   /**
-   * Two places for the value of each attribute asked for; those before the tag are left over from
-   * others.
+   * Start and end of the value of each wanted attribute; positions before the tag are left over
+   * from earlier tags.
    */
   private readonly wanted: readonly string[];
   private readonly places: number[];
-  /** A bit for each length that a wanted name has: most attributes are passed over by it. */
+  /** A bit for each length of a wanted name: most attributes are skipped by it. */
   private readonly wantedLengths: number;
 
   constructor(html: string, attributes: readonly string[] = []) {
@@ -67,15 +67,15 @@ export class Tokens {
   }
 
   /**
-   * The value of an attribute, '' when it has none, undefined when it is not there. The first of a
-   * name counts.
+   * The value of an attribute, '' if it has none, undefined if the attribute is missing. If it is
+   * repeated, the first counts.
    */
   attribute(name: string): string | undefined {
     const written = this.written(name);
     return written && decodeAttribute(written);
   }
 
-  /** The same as it is. */
+  /** The same, not decoded. */
   written(name: string): string | undefined {
     const { wanted, places } = this;
     for (let i = 0; i < wanted.length; i++) {
@@ -86,7 +86,7 @@ export class Tokens {
     return undefined;
   }
 
-  /** Where the value stands, without its quotes. */
+  /** The position of the value, without its quotes. */
   valuePlace(name: string): { start: number; end: number; quoted: boolean } | undefined {
     const at = this.wanted.indexOf(name) * 2;
     const start = this.places[at]!;
@@ -118,7 +118,7 @@ export class Tokens {
     return true;
   }
 
-  /** From after the name to after the `>`; -1 when the tag stays open. */
+  /** From after the name to after the `>`; -1 if the tag is never closed. */
   private readAttributes(from: number): number {
     const { html } = this;
     let at = from;
@@ -171,8 +171,7 @@ export class Tokens {
   }
 
   private finish(at: number): false {
-    // Of a page that ends within the text of a <style> or the like, nothing is shown from its tag
-    // on.
+    // If a page ends within the text of a <style> or the like, nothing is shown from its tag on.
     const isWithin = this.kind !== 'close' && this.element.content !== 'markup';
     this.end = isWithin ? this.openedAt : at;
     return false;
@@ -192,7 +191,8 @@ const DOUBLE_QUOTE = 34;
 const SINGLE_QUOTE = 39;
 
 /**
- * The end of a comment, 0 for none. `<!-->` and `<!--->` end at once, others with `-->` or `--!>`.
+ * The end of a comment, 0 if there is none. `<!-->` and `<!--->` end at once, others with `-->` or
+ * `--!>`.
  */
 function afterComment(html: string, start: number): number {
   const content = start + 4;
@@ -221,7 +221,7 @@ function endOfScript(html: string, from: number): number {
     if (mark[0] === '-->') inside = 'script';
     else if (mark[0] === '<!--') {
       if (inside === 'script') inside = 'comment';
-      // Its dashes may be those of the end.
+      // Its dashes may belong to the end mark.
       marks.lastIndex -= 2;
     } else if (mark[1] === '') {
       if (inside === 'comment') inside = 'script in comment';
@@ -242,7 +242,8 @@ function afterSpace(html: string, from: number): number {
   return at;
 }
 
-// Nearly all characters of names come after `>` in ASCII: one look tells that they end nothing.
+// Nearly all characters of names come after `>` in ASCII: one comparison shows that they end
+// nothing.
 
 function endOfName(html: string, start: number): number {
   let at = start + 1;
@@ -281,7 +282,7 @@ function isLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-/** A vertical tab is none here. */
+/** A vertical tab is not a space here. */
 function isSpace(code: number): boolean {
   return code <= 32 && (code === 32 || code === 10 || code === 9 || code === 13 || code === 12);
 }

@@ -1,6 +1,6 @@
 // HTML as a small tree: elements and text, nothing else. Before it: tokens.ts. After it:
-// plain-text.ts. It is nested as browsers do it, as far as text needs that: end tags may be left
-// out or misplaced, but nothing is moved.
+// plain-text.ts. Elements are nested as in browsers, as far as text needs it: end tags may be
+// missing or misplaced, but nothing is moved.
 import { type ElementKind, elementKind } from './elements.ts';
 import { Tokens } from './tokens.ts';
 
@@ -11,16 +11,15 @@ export interface Element {
   meaning: string | undefined;
   /** Where a link or button leads. */
   href: string | undefined;
-  /** What an image says. */
+  /** The alternative text of an image. */
   alt: string | undefined;
   /** Text is as people read it. */
   children: (Element | string)[];
 }
 
 /**
- * Deeper than this, elements are read as children of the last level: no page can exhaust the stack,
- * and no end tag has to look further for its start. Tables in tables reach half of it when there
- * are fifteen.
+ * Deeper elements become children of the last level: no page can exhaust the stack, and no end tag
+ * has to search further for its start. Fifteen nested tables reach half of it.
  */
 const depthMax = 128;
 
@@ -30,9 +29,9 @@ export function parseHtml(html: string): Element {
   const tokens = new Tokens(html, ATTRIBUTES);
   const root = newElement(elementKind(''));
   const open: Element[] = [root];
-  // The last to open, where it had nothing to end: another of its kind on the same level has not
-  // either; and the last end tag without a start, until something opens or ends. Else 65,000 of
-  // either on the last level each looked through 120 blocks.
+  // The last element opened, if it had nothing to end: another of its kind on the same level has
+  // nothing to end either. And the last end tag without a start, until something opens or ends.
+  // Without these, 65,000 of either on the last level each searched 120 blocks.
   let endedNothing: ElementKind | undefined;
   let closedNothing: ElementKind | undefined;
   let level = 0;
@@ -86,8 +85,7 @@ function meaningOf(kind: ElementKind, tokens: Tokens): string | undefined {
 }
 
 /**
- * Closes what a start tag ends without an end tag: paragraphs by blocks, items by items, cells by
- * cells.
+ * Closes what a start tag ends implicitly: paragraphs by blocks, items by items, cells by cells.
  */
 function endOthers(open: Element[], kind: ElementKind): void {
   const { ends, endsWithin, endsParagraph } = kind;
@@ -106,17 +104,14 @@ function endOthers(open: Element[], kind: ElementKind): void {
   if (endsParagraph) closeParagraph(open);
 }
 
-/**
- * An item inside a list, a table and so on is an item of its own; inside these it is still the
- * same.
- */
+/** An item inside a nested list, table and so on does not end the one outside. */
 function isBarrier(name: string, rank: ElementKind['rank']): boolean {
   return (
     (rank === 'block' || rank === 'scope') && name !== 'p' && name !== 'div' && name !== 'address'
   );
 }
 
-/** No block is inside a paragraph, so an open one is not far. */
+/** No block is inside a paragraph, so an open one is near. */
 function closeParagraph(open: Element[]): void {
   for (let level = open.length - 1; level > 0; level--) {
     const { name, rank } = open[level]!.kind;
@@ -127,7 +122,7 @@ function closeParagraph(open: Element[]): void {
 
 /**
  * Closes the innermost open element of that name and all inside it; an end tag without a start is
- * nothing.
+ * ignored.
  */
 function closeElement(open: Element[], { name, rank, endsWithin }: ElementKind): void {
   for (let level = open.length - 1; level > 0; level--) {
@@ -145,7 +140,7 @@ function closeTo(open: Element[], level: number): void {
 }
 
 /**
- * A table's cell keeps end tags of what is around the table; a block keeps those of inline elements
+ * A table cell stops end tags of elements around the table; a block stops those of inline elements
  * around it.
  */
 function stops(around: ElementKind['rank'], closing: ElementKind['rank']): boolean {
