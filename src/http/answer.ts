@@ -1,4 +1,4 @@
-// Who answers a request, and what is answered, where no framework is in between.
+// Who answers a request, and with what, where no framework is in between.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -14,6 +14,6 @@ export function writeAnswer(response: ServerResponse, { status, headers, text }:
   response.end(text);
 }
 
-/** Of a header that was sent several times, the first. */
+/** The first value of a header that was sent several times. */
 export const oneOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;

@@ -1,5 +1,5 @@
-// The API key of a request: in X-API-Key, as the contract has it, or as a bearer token, as many
-// programs prefer it.
+// The API key of a request: in X-API-Key, as the contract says, or as a bearer token, which many
+// programs prefer.
 
 /** Undefined: there is none. */
 export function apiKeyIn(

@@ -1,11 +1,13 @@
 // The room for large request bodies: how much memory they may take together, taken as their bytes
 // arrive and shared fairly. Before it: http/body.ts, which stops reading a body that has to wait.
-// After it: the body is answered and leaves.
+// After it: the request is answered and its room is freed.
 //
-//   total ──┬─ the lane, for one body as large as they come: whoever has it can always go on, so no two wait for each other
-//           └─ the common room, of which nobody (no key, no address) gets so much that no large body of another would fit
+//   total ──┬─ the lane, for one body of the largest size: it can always go on, so no two wait for
+//           │  each other
+//           └─ the common room: no key and no address gets so much of it that a large body of
+//              another would not fit
 //
-// When bodies wait, the lane is for one that makes progress: one that hardly moves has to leave.
+// While bodies wait, the lane is for one that makes progress: one that hardly moves has to leave.
 // Next comes the one that holds least.
 
 export interface BodyRoom {
@@ -14,8 +16,8 @@ export interface BodyRoom {
 }
 
 /**
- * Whose body it is. Either is left out where it is not known, such as an address behind a proxy
- * that does not tell.
+ * Whose body it is. Either is left out if it is not known, such as an address behind a proxy that
+ * does not report it.
  */
 export interface Party {
   key?: string | undefined;
@@ -24,28 +26,28 @@ export interface Party {
 
 export interface Place {
   /**
-   * For bytes that have arrived. True: go on reading. Else the promise says when, and nothing may
-   * be taken until then.
+   * For bytes that have arrived. True: go on reading. Otherwise the promise says when, and nothing
+   * may be taken until then.
    */
   take(bytes: number): true | Promise<void>;
-  /** All bytes are here: it cannot be slow any more. */
+  /** All bytes have arrived: it can no longer be slow. */
   complete(): void;
   leave(): void;
 }
 
 export interface BodyRoomSize {
   totalBytes: number;
-  /** The largest that a single body can be. */
+  /** The largest size of a single body. */
   largestBytes: number;
-  /** Whoever has the lane while others wait must bring this much … */
+  /** The body in the lane must bring this much while others wait … */
   leastBytes: number;
   /** … in this time. */
   leastBytesEveryMs: number;
 }
 
 /**
- * That time is counted in beats: a process that was frozen must not take its own sleep for the
- * sender's.
+ * That time is counted in beats: a process that was frozen must not blame the sender for its own
+ * pause.
  */
 const BEATS = 10;
 
@@ -78,7 +80,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
     );
   }
 
-  /** For what is taken from the common room, or with a minus given back to it. */
+  /** For bytes taken from the common room or, if negative, given back to it. */
   function charge(party: Party, bytes: number): void {
     commonUsed += bytes;
     for (const name of namesOf(party)) {
@@ -121,7 +123,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
     broughtBefore = inLane.held;
     beats = 0;
     if (!inLane.arriving || brought >= size.leastBytes) return;
-    // Whoever sends several over a slow line only holds up themselves.
+    // A client that sends several bodies over a slow line holds up only itself.
     const its = new Set(namesOf(inLane.party));
     const others = [...waiting].some(({ party }) => !namesOf(party).some((name) => its.has(name)));
     if (others) inLane.giveWay();
@@ -161,7 +163,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
   };
 }
 
-/** Of both kinds in one table. */
+/** Keys and addresses share one table. */
 const namesOf = ({ key, address }: Party): string[] => [
   ...(key === undefined ? [] : [`key ${key}`]),
   ...(address === undefined ? [] : [`from ${address}`]),

@@ -1,7 +1,7 @@
-// Reading what callers send, for every door: counted while they stream in, never past
-// the limit, never for ever, and only as many large ones at a time as memory allows
-// (http/body-room.ts). The rest wait in TCP: their sockets are simply not read. Backpressure, not
-// errors. Doors judge who is asking before they come here. After it: http/json-bytes.ts.
+// Reads request bodies, for every door: counted while they stream in, bounded in size and time, and
+// only as many large ones at a time as memory allows (http/body-room.ts). The rest wait in TCP:
+// their sockets are not read. Backpressure, not errors. Doors check who is asking before they come
+// here. After it: http/json-bytes.ts.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { notePassed } from '../bytes/garbage.ts';
@@ -13,23 +13,23 @@ export const MOST_BODY_BYTES = 26_214_400;
 /** Bodies up to this size are read at once: the number of connections bounds them. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 /**
- * The event of a stream whose bytes came in one piece of at most SMALL_BODY_BYTES, instead of `data`
- * and `end`: submission/arriving.ts.
+ * Emitted instead of `data` and `end` by a stream whose bytes came in one piece of at most
+ * SMALL_BODY_BYTES: submission/arriving.ts.
  */
 export const WHOLE = Symbol('whole');
-/** What one gets to begin with that does not say how large it is. */
+/** The first buffer of a body that does not announce its size. */
 const FIRST_BYTES = 8 * 1024;
-/** Room is taken by so much at least: chunks may be single bytes. */
+/** Room is taken in steps of at least this size: chunks may be single bytes. */
 const ROOM_STEP_BYTES = 64 * 1024;
 /**
- * A body's time is counted in beats, so many of them in the grace that it has: a process that was
- * frozen must not take its own sleep for the sender's.
+ * A body's time is counted in beats, this many in its grace period: a process that was frozen must
+ * not blame the sender for its own pause.
  */
 const BEATS_OF_GRACE = 60;
 
 /**
- * A body is there as bytes, then as texts, then as what is written: two of these at a time, and 80 MB
- * of bodies are about 200 MB of memory.
+ * A body exists as bytes, then as texts, then as what is written, two of these at a time: 80 MB of
+ * bodies take about 200 MB of memory.
  */
 const ROOM = {
   totalBytes: 80 * 1024 * 1024,
@@ -41,9 +41,9 @@ const ROOM = {
 const STRANGERS_ROOM = { ...ROOM, totalBytes: 8 * 1024 * 1024, largestBytes: 512 * 1024 };
 
 export interface BodyLimits {
-  /** A body must be here after this time … */
+  /** A body must have arrived after this time … */
   graceMs: number;
-  /** … and as long as it takes at this rate. Time in which it was not read does not count. */
+  /** … plus the time it takes at this rate. Time in which it was not read does not count. */
   leastBytesPerSecond: number;
   /** How long a body that hardly moves may keep others waiting. */
   giveWayAfterMs: number;
@@ -57,25 +57,27 @@ export const BODY_LIMITS: BodyLimits = {
 
 export interface ReadBody {
   bytes: Buffer;
-  /** To be called when the request is answered. */
+  /** Call it when the request is answered. */
   release: () => void;
 }
 
 /** Reads the bodies of all doors into one room. */
 export interface Bodies {
   read(request: IncomingMessage, whose: BodyOf): Promise<ReadBody>;
-  /** The same for what does not come by HTTP. */
+  /** The same for bodies that do not come by HTTP. */
   readStream(stream: Readable, whose: BodyOf & { address: string }): Promise<ReadBody>;
 }
 
 export interface BodyOf {
-  /** Who was found to be asking: a key, or a person. Undefined: anybody. */
+  /** Who is asking: a key, or a person. Undefined: unknown. */
   key: string | undefined;
   mostBytes?: number;
 }
 
 export function createBodies(deps: {
-  /** Undefined: all come from the same one, such as a proxy that does not tell for whom. */
+  /**
+   * Undefined: all come from the same address, such as a proxy that does not report its clients.
+   */
   addressOf: (request: IncomingMessage) => string | undefined;
   limits?: BodyLimits;
 }): Bodies {
@@ -107,7 +109,7 @@ export function createBodies(deps: {
 interface Reading {
   mostBytes: number;
   limits: BodyLimits;
-  /** NaN: nobody said. */
+  /** NaN: not announced. */
   announced: number;
   enter: (giveWay: () => void) => Place;
 }
@@ -158,7 +160,7 @@ function readBody(
       stop();
       place?.complete();
       const bytes = kept.subarray(0, size);
-      // Whoever still has to give its room back keeps no hold of the bytes.
+      // A caller that has yet to release its room must not keep the bytes alive.
       kept = NOTHING;
       resolve({ bytes, release: () => place?.leave() });
     }
@@ -183,14 +185,14 @@ function readBody(
 }
 
 /**
- * Copied into one piece as it comes: a body in chunks of one byte would otherwise take a hundred
+ * Copied into one piece as it arrives: a body in chunks of one byte would otherwise take a hundred
  * times its size.
  */
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;
   if (size + chunk.length > kept.length) {
     const bytes = Math.max(size + chunk.length, roomier(size, announced));
-    // A small body is all there is, and comes out of Node's pool.
+    // A small body needs nothing more, and comes from Node's pool.
     into = size === 0 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
     kept.copy(into, 0, 0, size);
   }
@@ -199,8 +201,8 @@ function append(kept: Buffer, size: number, chunk: Buffer, announced: number): B
 }
 
 /**
- * Twice as much, until it has shown that it means it: then all that it announced, which takes no
- * memory before the bytes come. Copies from one size to the next took as much as the body.
+ * Doubles until enough has arrived to trust the announced size, then takes all of it, which uses no
+ * memory before the bytes arrive. Copies from one size to the next took as much as the body.
  */
 function roomier(size: number, announced: number): number {
   if (size === 0) return Math.min(announced || FIRST_BYTES, SMALL_BODY_BYTES);

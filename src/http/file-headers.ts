@@ -1,4 +1,4 @@
-// Headers of a download. Whatever it is, the browser saves it and shows nothing of it.
+// Headers of a download. Whatever it is, the browser saves it and does not show it.
 
 /** RFC 6266: a plain name for old programs, the real one in UTF-8. */
 export function attachmentHeaders(filename: string, contentType: string): Record<string, string> {

@@ -7,7 +7,7 @@ import { freeBytes } from '../bytes/free-bytes.ts';
 import { notePassed } from '../bytes/garbage.ts';
 import { turn } from '../process/in-turns.ts';
 
-/** A text from here on is written in pieces. */
+/** A text of at least this length is written in pieces. */
 const LONG_CHARS = 128 * 1024;
 
 /** Undefined: nothing in it is long, so it is written in one piece like any other. */
@@ -21,7 +21,7 @@ const isLong = (value: unknown): value is string | Base64Text =>
     ? value.length > LONG_CHARS
     : value instanceof Base64Text && value.size > LONG_CHARS;
 
-/** Long texts are in the fields of the answer itself; what is further down is short. */
+/** Long texts are in the fields of the answer itself; nested ones are short. */
 async function* piecesOf(answer: Record<string, unknown>): AsyncGenerator<string> {
   let before = '{';
   for (const [name, value] of Object.entries(answer)) {
@@ -38,7 +38,7 @@ async function* textPieces(text: string): AsyncGenerator<string> {
   yield '"';
   for (let from = 0, to = from; from < text.length; from = to) {
     to = from + LONG_CHARS;
-    // A character of two halves is written whole.
+    // A surrogate pair is not split.
     if (isFirstHalf(text.charCodeAt(to - 1))) to++;
     yield JSON.stringify(text.slice(from, to)).slice(1, -1);
     notePassed(to - from);
@@ -47,7 +47,7 @@ async function* textPieces(text: string): AsyncGenerator<string> {
   yield '"';
 }
 
-/** Its bytes were read for this answer, and are free behind it. */
+/** Its bytes were read for this answer, and are freed after it. */
 async function* base64Pieces(text: Base64Text): AsyncGenerator<string> {
   yield '"';
   for (const piece of text.pieces()) {

@@ -1,11 +1,11 @@
-// JSON from a stranger's bytes: read in time that grows with their number, never holding the
-// process up for long. Before it: http/body.ts has collected them. After it:
-// operations/read-input.ts looks at the fields.
+// JSON from a stranger's bytes: read in time linear in their number, never blocking the process for
+// long. Before it: http/body.ts has collected them. After it: operations/read-input.ts looks at the
+// fields.
 //
-// Small bodies go straight to JSON.parse. In larger ones a scan of the bytes bounds how deep and
-// how manifold the JSON is, before anything is made of it (26 MB of "[" took JSON.parse 7.4 s and
-// 1.46 GB), and cuts the long texts out, which are then read piece by piece, with turns for
-// everybody else in between: 26 MB of Japanese HTML blocked for 170 ms.
+// Small bodies go straight to JSON.parse. In larger ones a scan of the bytes bounds the depth of
+// the JSON and its number of values before anything is built from it (26 MB of "[" took JSON.parse
+// 7.4 s and 1.46 GB), and cuts the long texts out, which are then read piece by piece, with turns
+// for everyone else in between: 26 MB of Japanese HTML blocked for 170 ms.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { Problem } from '../errors.ts';
@@ -14,17 +14,17 @@ import { keepNumbers } from './json-numbers.ts';
 
 /** Deeper than any email's variables, and shallow enough for everything that walks through them. */
 const MOST_DEPTH = 100;
-/** Of a large body, with the names of fields. A long order list has thousands. */
+/** In a large body, including field names. A long order list has thousands. */
 const MOST_VALUES = 100_000;
-/** Of a large body, without its long texts. */
+/** Size of a large body without its long texts. */
 const MOST_REST_BYTES = 8 * 1024 * 1024;
 const LONGEST_NAME = 64 * 1024;
 const SMALL_BYTES = 64 * 1024;
 const LONG_TEXT_BYTES = 1024;
-/** What is worked on between two turns of the event loop. */
+/** How much is processed between two turns of the event loop. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** At once for small bodies. Of large ones nothing is left: they are read where they are. */
+/** Synchronous for small bodies. Large ones are consumed: they are read in place. */
 export function readJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) {
     throw new Problem('invalid', 'The body is not UTF-8. Encode the JSON as UTF-8.');
@@ -37,12 +37,12 @@ function readSmall(bytes: Buffer): unknown {
   const value = parse(text);
   if (mayBeDeep(text)) atOnce(scan(bytes));
   atOnce(keepNumbers(text, value));
-  // Only an escape can bring in what is not text: raw, it is neither JSON nor UTF-8.
+  // Only an escape can produce what is not text: raw, it would be neither JSON nor UTF-8.
   if (text.includes('\\u') && ESCAPED_RUBBISH.test(text)) requireText(value);
   return value;
 }
 
-/** NUL and surrogates, which may be the halves of good characters. */
+/** NUL and surrogates, which may be halves of valid characters. */
 const ESCAPED_RUBBISH = /\\u(?:0000|d[89a-f])/i;
 
 async function readLarge(bytes: Buffer): Promise<unknown> {
@@ -70,7 +70,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The message quotes the body: it is for the caller and not, as a cause, for the log.
+    // The message quotes the body: it is for the caller and must not reach the log as a cause.
     throw notJson((error as Error).message.replaceAll('\0', '').slice(0, 200));
   }
 }
@@ -80,7 +80,7 @@ const notJson = (why: string): Problem =>
 
 // ---- The scan -----------------------------------------------------------------------------------
 
-/** Of a text, with its quotes. */
+/** Where a text is, including its quotes. */
 interface Span {
   begin: number;
   end: number;
@@ -96,8 +96,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Every value follows an opening bracket or a comma, every level ends with a bracket: fewer
- * than these are harmless.
+ * Every value follows an opening bracket or a comma, every level ends with a bracket: fewer than
+ * the limits are harmless.
  */
 function mayBeDeep(text: string): boolean {
   let closing = 0;
@@ -109,7 +109,7 @@ function mayBeDeep(text: string): boolean {
 }
 
 /**
- * Does not judge whether it is JSON: what it leaves out is read by JSON.parse too. Stops after each
+ * Does not check whether it is JSON: JSON.parse also reads what it leaves out. Yields after each
  * piece.
  */
 function* scan(bytes: Buffer): Generator<void, Scanned> {
@@ -118,7 +118,7 @@ function* scan(bytes: Buffer): Generator<void, Scanned> {
   let depth = 0;
   let values = 1;
   let pieceEnd = PIECE_BYTES;
-  // The next ones, looked for again only when passed: each look may go to the end of the body.
+  // The next ones, searched for again only once passed: each search may go to the end of the body.
   let backslash = -1;
   let quote = -1;
   for (let at = 0; at < bytes.length; at++) {
@@ -152,7 +152,7 @@ function* scan(bytes: Buffer): Generator<void, Scanned> {
             plainFrom = Math.max(plainFrom, at + 256);
           } else if (at < plainFrom) at++;
           else {
-            // Much faster over long texts; where escapes are many the steps above are.
+            // Much faster for long texts; with many escapes the steps above are faster.
             if (backslash < at) backslash = nextOf(bytes, BACKSLASH, at);
             if (quote < at) quote = nextOf(bytes, QUOTE, at);
             at = Math.min(quote, backslash);
@@ -209,7 +209,7 @@ const tooMany = (): Problem =>
 
 // ---- Long texts ---------------------------------------------------------------------------------
 
-/** In their place stands NUL with their number: NUL itself is in no text that is let in. */
+/** They are replaced by NUL and their number: no accepted text contains NUL. */
 function withoutLongTexts(bytes: Buffer, longTexts: readonly Span[]): Buffer {
   if (longTexts.length === 0) return bytes;
   const parts: Buffer[] = [];
@@ -242,14 +242,14 @@ function* readTexts(bytes: Buffer, longTexts: readonly Span[]): Generator<void, 
 }
 
 /**
- * Piece by piece, in its place: without its escapes a text is never longer than with them. Answers
- * where it ends then. Pieces joined afterwards took twice its size.
+ * Piece by piece, in place: without its escapes a text is never longer. Returns where it then ends.
+ * Joining pieces afterwards took twice its size.
  */
 function* withoutEscapes(bytes: Buffer, begin: number, end: number): Generator<void, number> {
   let written = begin;
   for (let from = begin, to = from; from < end; from = to) {
     const most = from + UNESCAPED_BYTES;
-    // The last piece goes to the end whatever is there: JSON.parse judges a broken escape.
+    // The last piece goes to the end whatever it contains: JSON.parse reports a broken escape.
     to = most < end ? wholeCharacters(bytes, from, most) : end;
     if (isPlain(bytes, from, to)) {
       bytes.copyWithin(written, from, to);
@@ -266,7 +266,7 @@ function* withoutEscapes(bytes: Buffer, begin: number, end: number): Generator<v
 
 const UNESCAPED_BYTES = 256 * 1024;
 
-/** It says what its bytes are, as a file in base64 does. */
+/** Each byte is a character and none is escaped, as in a file in base64. */
 function isPlain(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;
@@ -275,7 +275,7 @@ function isPlain(bytes: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-/** In one go where each byte is a character: 20 MB of Japanese held the event loop for 130 ms. */
+/** In one go if each byte is a character: 20 MB of Japanese held the event loop for 130 ms. */
 function* textOf(bytes: Buffer): Generator<void, string> {
   if (isAscii(bytes)) return bytes.toString('latin1');
   let text = '';
@@ -292,8 +292,8 @@ function* textOf(bytes: Buffer): Generator<void, string> {
 const LONGEST_ESCAPE = 6;
 
 /**
- * Where a piece may end: not within a character of UTF-8, not within an escape, and not between the
- * two of a pair.
+ * Where a piece may end: not within a character of UTF-8, not within an escape, and not within a
+ * surrogate pair.
  */
 function wholeCharacters(bytes: Buffer, from: number, wanted: number): number {
   const end = wholeEscapes(bytes, from, wanted);
@@ -302,7 +302,7 @@ function wholeCharacters(bytes: Buffer, from: number, wanted: number): number {
   return isHalf && !isEscaped(bytes, from, half) ? half : end;
 }
 
-/** That backslash is itself escaped. */
+/** Whether that backslash is itself escaped. */
 function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let run = at;
   while (run > from && bytes[run - 1] === BACKSLASH) run--;
@@ -325,10 +325,7 @@ function wholeEscapes(bytes: Buffer, from: number, wanted: number): number {
 
 type Holder = Record<string, unknown>;
 
-/**
- * The long texts in their places. Goes over fields that are there only: one may be called
- * __proto__.
- */
+/** Puts the long texts back. Visits own fields only: one may be called __proto__. */
 function putBack(value: unknown, texts: readonly string[]): unknown {
   if (typeof value === 'string')
     return value.charCodeAt(0) === 0 ? texts[Number(value.slice(1))] : value;
@@ -342,7 +339,7 @@ function putBack(value: unknown, texts: readonly string[]): unknown {
   return value;
 }
 
-/** Names where there is something else. The depth is bounded by now. */
+/** Refuses anything else and says where it is. The depth is already bounded. */
 function requireText(value: unknown, path = ''): void {
   if (typeof value === 'string' && !isText(value)) throw noText(path || 'The body', path);
   if (typeof value !== 'object' || value === null) return;
@@ -353,7 +350,7 @@ function requireText(value: unknown, path = ''): void {
   }
 }
 
-/** A pattern of Unicode's took 190 ms for 25 MB, this a tenth. */
+/** A Unicode pattern took 190 ms for 25 MB, this a tenth. */
 const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /** PostgreSQL stores no NUL, UTF-8 has no lone surrogates, and an email carries neither. */

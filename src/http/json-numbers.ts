@@ -1,20 +1,20 @@
-// Numbers in `variables` as they were written: JSON.parse makes 1234567890123456789 another number
-// and 10.0 the integer 10, and templates print what they are given. Before it: json-bytes.ts has
-// parsed the text. After it: templates/email-maker.ts.
+// Numbers in `variables` as they were written: JSON.parse turns 1234567890123456789 into another
+// number and 10.0 into the integer 10, and templates print what they get. Before it: json-bytes.ts
+// has parsed the text. After it: templates/email-maker.ts.
 //
 // An integer that is too large becomes a bigint. A whole number that was written as a float becomes
-// a Number object, which threads hand on to each other and JSON.stringify writes like any number.
+// a Number object, which threads can pass to each other and JSON.stringify writes like any number.
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 
 /**
- * What may lose something is in few bodies; a match inside a text costs a second look and nothing
- * else.
+ * Few bodies contain numbers that may lose something; a match inside a text only costs a second
+ * pass.
  */
 const MAY_LOSE = /\d{16}|\d\.0+[\s,\]}]|\d[eE][-+\d]|-0[\s,\]}]/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
-/** So many values are looked at before others have a turn. */
+/** How many values are checked before others get a turn. */
 const STEP = 10_000;
 
 /** As many digits as Python reads; beyond that the time to read them grows with their square. */
@@ -22,12 +22,12 @@ const MOST_DIGITS = 4300;
 
 /**
  * Puts exact numbers into the `variables` of `parsed`, which is what JSON.parse made of the text.
- * Stops after each step: over 100,000 numbers all of them together took 190 ms.
+ * Yields after each step: 100,000 numbers in one go took 190 ms.
  */
 export function* keepNumbers(text: string, parsed: unknown): Generator<void, void> {
   const holders = holdersIn(parsed);
   if (!holders.some(hasVariables) || !MAY_LOSE.test(text)) return;
-  // Nobody can write it into a text of their own.
+  // Random, so that no sender can write it into a text.
   const mark = randomBytes(12).toString('base64');
   const marked = yield* withMarks(text, mark);
   if (marked === undefined) return;
@@ -60,7 +60,7 @@ function* withMarks(text: string, mark: string): Generator<void, string | undefi
 type Holder = { variables: unknown };
 
 /**
- * Where `variables` may stand: in the request, in each email of a batch, and in the arguments of an
+ * Where `variables` may be: in the request, in each email of a batch, and in the arguments of an
  * agent's call.
  */
 function holdersIn(body: unknown): unknown[] {

@@ -1,15 +1,15 @@
-// Requests that come over one connection at once (pipelining): answered in their order anyway (RFC
-// 9112 9.3.2), so each is begun when the one before it is answered. Begun at once, the 1,300 that
-// fit into one packet held the event loop for 270 ms. Before: server.ts. After: a door.
+// Requests that arrive together over one connection (pipelining): they are answered in order anyway
+// (RFC 9112 9.3.2), so each starts when the one before it is answered. Started together, the 1,300
+// that fit into one packet held the event loop for 270 ms. Before: server.ts. After: a door.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpHandler } from './answer.ts';
 
-/** Whoever sends more without listening is cut off: reading them alone takes 80 µs each. */
+/** A client that sends more without reading answers is cut off: reading alone takes 80 µs each. */
 const MOST_WAITING = 256;
 
 export function oneByOne(handler: HttpHandler): HttpHandler {
-  /** What waits for the request in hand. */
+  /** What waits for the current request. */
   const connections = new WeakMap<Socket, (() => void)[]>();
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
@@ -20,7 +20,7 @@ export function oneByOne(handler: HttpHandler): HttpHandler {
   function next(socket: Socket): void {
     const following = socket.destroyed ? undefined : connections.get(socket)?.shift();
     if (following === undefined) connections.delete(socket);
-    // In a turn of its own.
+    // In a separate turn.
     else setImmediate(following);
   }
 

@@ -1,11 +1,12 @@
-// The id of a request: it stands in the answer, in the log and in the audit, so that whoever has one
-// of them finds the others. Every door asks for it once.
+// The id of a request: it is in the answer, in the log and in the audit, so that one leads to the
+// others. Every door asks for it once.
 import { randomBytes } from 'node:crypto';
 
-/** What a caller or a proxy calls it is kept where it can do no harm in a header or a log. */
+/** The id that a caller or a proxy gave is kept if it is harmless in a header or a log. */
 const HARMLESS = /^[\w.-]{1,128}$/;
 
-// A counter behind what only this process has: a send has no time to draw random numbers.
+// A counter after a prefix unique to this process: drawing random numbers is too slow for every
+// send.
 const OWN = `req_${randomBytes(9).toString('base64url')}.`;
 let made = 0;
 

@@ -1,6 +1,6 @@
 // The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that
-// reach whoever is still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose
-// handlers are put behind `guard`.
+// reach clients that are still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts,
+// whose handlers are put behind `guard`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpHandler } from './answer.ts';
@@ -9,17 +9,17 @@ import { oneByOne } from './one-by-one.ts';
 
 export interface HttpLimits {
   /**
-   * A request's head, or on the short way the whole small request, must be here within this time.
+   * A request's head, or on the short way the whole small request, must arrive within this time.
    */
   headMs: number;
   /** An answered connection is kept this long for the next request. */
   keepAliveMs: number;
-  /** Whoever is answered before their body was read gets this long to read the answer. */
+  /** A client that is answered before its body was read gets this long to read the answer. */
   lingerMs: number;
   mostConnections: number;
-  /** From one address that is not a proxy's. */
+  /** Connections from one address that is not a proxy's. */
   mostFromOne: number;
-  /** The same, of those that brought no whole request yet: the oldest has to go. */
+  /** The same for connections that have not sent a whole request yet: the oldest is closed. */
   mostUnprovenFromOne: number;
 }
 
@@ -33,15 +33,15 @@ export const HTTP_LIMITS: HttpLimits = {
 };
 
 /**
- * How many callers stand in line until the loop comes round to them. Node's 511 are fewer than some
- * programs bring at once, and whom the line does not hold is dropped, to try again after seconds
- * or to be reset. The system has a limit of its own (net.core.somaxconn).
+ * How many connections queue until the loop accepts them. Some programs open more than Node's 511
+ * at once, and those that do not fit are dropped: they retry after seconds or are reset. The system
+ * has its own limit (net.core.somaxconn).
  */
 export const CALLERS_IN_LINE = 4096;
 
 export interface HttpServerOptions {
   limits?: HttpLimits;
-  /** Proxies bring the requests of many. */
+  /** Proxies carry the requests of many clients. */
   isProxy: (address: string) => boolean;
 }
 
@@ -49,7 +49,7 @@ export interface HttpServer {
   server: Server;
   limits: HttpLimits;
   guard(handler: HttpHandler): HttpHandler;
-  /** The connection brought a whole request that was answered. */
+  /** The connection sent a whole request that was answered. */
   prove(socket: Socket): void;
 }
 
@@ -57,7 +57,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
   const server = createServer({
     keepAliveTimeout: limits.keepAliveMs,
     headersTimeout: limits.headMs,
-    // Bodies have a clock of their own (http/body.ts): it stands still while they wait for room.
+    // Bodies have their own clock (http/body.ts), which stops while they wait for room.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, limits.headMs / 2),
   });
@@ -71,7 +71,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     const lingering = new WeakSet<Socket>();
     return oneByOne((request, response) => {
       const { socket } = request;
-      // After an answer that closes the connection nothing counts any more.
+      // After an answer that closes the connection nothing matters any more.
       if (lingering.has(socket)) return;
       response.once('finish', () => {
         if (request.complete && response.statusCode < 400) connections.prove(socket);
@@ -81,8 +81,8 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     });
 
     /**
-     * An answer given before the body was read closes the connection, but not in the face of
-     * whoever is still sending.
+     * An answer given before the body was read closes the connection, but not while the client is
+     * still sending.
      */
     function lingerUnlessRead(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request;
@@ -108,9 +108,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Who waits with the body for `100 Continue` (RFC 9110 10.1.1) is told to go on when somebody
- * begins to read it: the key, the plan and the path were judged by then. Left to itself, node:http
- * says so before anybody has looked.
+ * A client that waits for `100 Continue` (RFC 9110 10.1.1) gets it when reading of the body begins:
+ * the key, the plan and the path were checked by then. By default, node:http sends it before any
+ * check.
  */
 function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   let told = false;
@@ -122,8 +122,8 @@ function continueWhenRead(request: IncomingMessage, response: ServerResponse): v
 }
 
 /**
- * A socket that is closed while bytes in it are unread is reset, and the other side may never see
- * the answer. So: no more is written, what comes is thrown away, for a while.
+ * A socket that is closed with unread bytes is reset, and the other side may never see the answer.
+ * So for a while nothing more is written and what arrives is discarded.
  */
 function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
   const { bytesRead } = socket;
@@ -131,7 +131,8 @@ function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
   const timer = setTimeout(end, forMs);
   socket.once('close', () => clearTimeout(timer)).once('end', end);
   request.on('data', () => {
-    // Most bodies that are too large are not much too large: their senders should get to read why.
+    // Most bodies that are too large are not much too large: their senders should be able to read
+    // why.
     if (socket.bytesRead - bytesRead > 2 * MOST_BODY_BYTES) end();
   });
   request.resume();
@@ -153,7 +154,7 @@ function limitConnections(
     unproven.delete(socket);
   }
 
-  /** The oldest of those that nobody would miss. */
+  /** Closes the oldest connection that nobody would miss. */
   function makeRoomAmong(sockets: { keys(): Iterator<Socket> }): void {
     const oldest = sockets.keys().next().value as Socket;
     prove(oldest);
