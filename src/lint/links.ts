@@ -1,7 +1,9 @@
-// Whether a link of an email can work, by its syntax alone: nothing is fetched. Asked by lint.ts.
+// Whether a link of an email can work, by its syntax alone: nothing is fetched. Called by lint.ts.
 import { nearest } from '../nearest.ts';
 
-/** Longer ones are cut by some programs; RFC 9110 4.1 asks servers for no more than 8,000. */
+/**
+ * Some programs truncate longer ones; RFC 9110 4.1 requires servers to support no more than 8,000.
+ */
 const LONGEST = 2048;
 
 /** What leads out of an email: the web, and programs on the reader's device. */
@@ -24,7 +26,7 @@ export function linkFault(written: string): string | undefined {
   if (KNOWN.has(scheme)) return undefined;
   // A port after a host (example.com:8080) is not a scheme.
   if (scheme.includes('.')) return 'not a complete address';
-  // Apps have schemes of their own, and hardly one that is a slip of the finger away from the web's.
+  // Apps have schemes of their own, and hardly any that is one typo away from the web's.
   const meant = nearest(scheme, ['https', 'http', 'mailto']);
   return meant === undefined ? undefined : `did you mean ${meant}:`;
 }

@@ -1,7 +1,7 @@
-// What mailbox providers, email programs and readers would object to in an email, before anybody
-// gets it. Before: an email as it would be sent (operations/lint.ts, previews, sends that want it).
-// After: findings for people and agents; none of them stops a send. Strangers' text: one pass over
-// the tokens, and whatever is searched for is searched within bounds.
+// What mailbox providers, email programs and readers would object to in an email, before anyone
+// gets it. Before: an email as it would be sent (operations/lint.ts, previews, sends that ask for
+// it). After: findings for people and agents; none of them stops a send. The text comes from
+// strangers: one pass over the tokens, and every search is bounded.
 import { Tokens } from '../html/tokens.ts';
 import { isUnresolved, linkFault } from './links.ts';
 import { spamMarks } from './subject.ts';
@@ -33,15 +33,15 @@ export interface LintedEmail {
   subject: string;
   html: string | null;
   text: string | null;
-  /** It goes to many who did not just ask for it. */
+  /** It goes to many people who did not just request it. */
   broadcast: boolean;
   /** It will have List-Unsubscribe: the stream's, or the sender's own. */
   unsubscribe: boolean;
 }
 
-/** Gmail shows so much of an email's HTML, and a link to the rest. */
+/** Gmail shows this much of an email's HTML, and a link to the rest. */
 const CLIPPED_BYTES = 102 * 1024;
-/** Fewer characters beside images, and filters cannot tell what it is about. */
+/** With fewer characters beside images, filters cannot tell what the email is about. */
 const LEAST_WORDS = 40;
 const MOST_EXAMPLES = 3;
 const LONGEST_EXAMPLE = 80;
@@ -59,7 +59,7 @@ export function lint(email: LintedEmail): LintFinding[] {
   ];
 }
 
-/** Of what is wrong in the same way: how often, and a few examples. */
+/** One kind of fault: how often it occurs, and a few examples. */
 class Found {
   count = 0;
   readonly examples: string[] = [];
@@ -73,7 +73,7 @@ class Found {
     }
   }
 
-  /** Quoted: it is what somebody else wrote, in a sentence of ours. */
+  /** Quoted, because it is the sender's text in a sentence of ours. */
   get shown(): string {
     const more = this.count > this.examples.length ? ' …' : '';
     return `${this.examples.map((example) => `“${example}”`).join(', ')}${more}`;
@@ -130,7 +130,7 @@ function readLink(href: string, seen: Seen): void {
   else if (/^\s*http:\/\//i.test(href)) seen.insecure.add(href);
 }
 
-/** Enough of them is enough. */
+/** Stops counting once there are enough. */
 function countLetters(words: string): number {
   let count = 0;
   for (let at = 0; at < words.length && count < LEAST_WORDS; at++) {
@@ -148,14 +148,14 @@ const MARKS: readonly [opening: string, closing: string][] = [
   ['[object ', ']'],
 ];
 const LONGEST_MARK = 200;
-/** Of one kind in one text: after so many that do not end, no more are looked at. */
+/** Per kind and text: after this many without an end, no more are checked. */
 const MOST_OPENINGS = 1000;
 
 function collectUnresolved(text: string, unresolved: Found): void {
   for (const [opening, closing] of MARKS) {
     let at = text.indexOf(opening);
     for (let looked = 0; at >= 0 && looked < MOST_OPENINGS; looked++) {
-      // Within bounds: a page of openings without an end would be looked through for each.
+      // Within bounds: a page of openings without an end would be searched for each.
       const piece = text.slice(at, at + LONGEST_MARK);
       const end = piece.indexOf(closing, opening.length);
       if (end >= 0) unresolved.add(piece.slice(0, end + closing.length));

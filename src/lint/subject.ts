@@ -1,5 +1,5 @@
-// What makes a subject look like spam. Asked by lint.ts. Few marks, and none that an honest order
-// confirmation would have: a rule that cries wolf is switched off.
+// What makes a subject look like spam. Called by lint.ts. Few rules, and none that an honest order
+// confirmation would match: a rule that cries wolf gets switched off.
 
 /** RFC 5322 2.1.1; nobody reads more. */
 const READ = 998;
