@@ -1,5 +1,6 @@
-// sandmartin backup and restore: everything the service knows in one file, and back. The passphrase
-// comes in an environment variable, never as an argument: others see those.
+// sandmartin backup and restore: everything the service stores in one file, and back. The
+// passphrase comes from an environment variable, never from an argument: other users can see
+// arguments.
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';

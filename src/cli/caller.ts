@@ -1,6 +1,6 @@
-// Who started this process, so that it can end with them: even when they are killed and can tell
-// nobody. Asked by serve --sandbox. npm and npx stand between us and their caller and outlive it,
-// so the caller itself is watched.
+// Who started this process, so that it can end with them, even if they are killed without notice.
+// Used by serve --sandbox. npm and npx stand between us and their caller and outlive it, so the
+// caller itself is watched.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -11,7 +11,7 @@ interface Process {
   name: string;
 }
 
-/** Calls `end` once, when whoever started us is gone. */
+/** Calls `end` once, when the process that started us is gone. */
 export function endWithCaller(end: () => void): void {
   const parent = process.ppid;
   const caller = callerOf(parent);
@@ -35,11 +35,11 @@ function callerOf(pid: number): number {
 
 const isNpm = ({ name }: Process): boolean => /^(npm|npx)\b/.test(name);
 
-/** Undefined: it is gone, or this machine does not tell. */
+/** Undefined: it is gone, or this system does not say. */
 function processOf(pid: number): Process | undefined {
   try {
     if (process.platform === 'linux') {
-      // The name is in brackets and may hold some itself.
+      // The name is in parentheses and may contain some itself.
       const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(
         readFileSync(`/proc/${pid}/stat`, 'utf8'),
       )!;
@@ -54,13 +54,13 @@ function processOf(pid: number): Process | undefined {
 }
 
 export function isAlive(pid: number): boolean {
-  // What is above everything does not end.
+  // The root process does not end.
   if (pid <= 1) return true;
   try {
     process.kill(pid, 0);
     return processOf(pid) !== undefined || process.platform !== 'linux';
   } catch (error) {
-    // It is somebody else's, and there.
+    // It exists, but belongs to someone else.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -24,7 +24,7 @@ export const withDatabase = <Result>(work: Work<Result>): Promise<Result> =>
     return await work(database, config, url);
   });
 
-/** The same, with the schema as it is, or without one. */
+/** The same without migrating: the schema stays as it is, or missing. */
 export async function withOpened<Result>(work: Work<Result>): Promise<Result> {
   const config = readConfig(process.env);
   const embedded =
@@ -35,7 +35,7 @@ export async function withOpened<Result>(work: Work<Result>): Promise<Result> {
     const servers = openServers(config.databaseUrl ?? embedded!.url);
     const options = { connections: 4, onIdleError: () => undefined };
     const coordinator = withPartitions(openDatabase(servers, options));
-    // Of several servers, the one that takes writes.
+    // The one of several servers that accepts writes.
     await coordinator.query('SELECT');
     const database = await withPlaces({
       database: coordinator,
@@ -58,7 +58,7 @@ export function print(json: boolean | undefined, value: unknown, lines: () => st
   process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${lines().join('\n')}\n`);
 }
 
-/** What others wrote must not steer the terminal of whoever looks at it. */
+/** Text from others must not control the terminal that shows it. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
 /** Rows as columns that line up. */
@@ -95,7 +95,7 @@ export function withJson(command: Command): Command {
   return command.option('--json', 'answer with one line of JSON');
 }
 
-/** A command on what one account has. */
+/** A command about one account. */
 export function ofAccount(command: Command): Command {
   return withJson(command).requiredOption('--account <id>', 'the account', accountNumber);
 }

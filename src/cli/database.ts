@@ -1,5 +1,5 @@
 // sandmartin database: distributing the database by Citus, and how it is spread over its nodes. The
-// tools are Citus' own; docs/scale.md says when.
+// tools are Citus' own; docs/scale.md says when to use it.
 import type { Command } from 'commander';
 import { isolateAccount, readCluster, startRebalance } from '../store/cluster.ts';
 import { distribute, SHARDS } from '../store/distribute.ts';

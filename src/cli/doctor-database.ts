@@ -1,5 +1,5 @@
-// What `sandmartin doctor` says of the database: its version, the clocks, whether it takes writes,
-// how long the queue is, and what is set aside.
+// What `sandmartin doctor` says about the database: its version, the clocks, whether it takes
+// writes, how long the queue is, and what is set aside.
 import type { Config } from '../config/config.ts';
 import { databaseFault, FAULT_DETAILS } from '../process/connection-fault.ts';
 import { queueState } from '../queue/due.ts';
@@ -47,7 +47,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-/** What lies on all nodes is not known while one of them is away; `nodes` says which. */
+/** What is spread over all nodes is not known while one of them is away; `nodes` says which. */
 async function unlessAway(check: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();
@@ -58,7 +58,7 @@ async function unlessAway(check: string, look: () => Promise<Finding>): Promise<
   }
 }
 
-/** The service goes by the database's clock; this machine's should be the same all the same. */
+/** The service uses the database's clock; this machine's should still agree with it. */
 async function checkClock(database: Database, nowMs: number): Promise<Finding> {
   const check = 'clock';
   const skewMs = Math.round(Math.abs(Date.now() - nowMs));
@@ -104,7 +104,7 @@ async function checkQueue(database: Database, { queueLimit }: Config): Promise<F
   };
 }
 
-/** Nothing where the database is on one server. */
+/** None if the database is on one server. */
 async function checkNodes(database: Database): Promise<Finding[]> {
   const { distributed, nodes, undistributed } = await readCluster(database);
   if (!distributed) return [];

@@ -12,7 +12,7 @@ import type { Database } from '../store/pool.ts';
 import type { Finding } from './finding.ts';
 import { relaysHere } from './relays-here.ts';
 
-/** So long a relay may take to bring an email back. */
+/** How long a relay may take to bring an email back. */
 const COMES_BACK_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
@@ -71,7 +71,7 @@ async function checkReturnPath(config: Config, relays: readonly NamedRelay[]): P
   if (values.length > 0) {
     return { check, ok: true, detail: `${domain} has MX ${values.join(', ')}.` };
   }
-  // A transport of the relay needs no MX: the probe tells.
+  // A relay with a transport of its own needs no MX: the probe shows it.
   return relays.length === 0
     ? { check, ok: false, detail: `${domain} has no MX (${fault}): bounces will not come back.` }
     : {
@@ -83,8 +83,8 @@ async function checkReturnPath(config: Config, relays: readonly NamedRelay[]): P
 }
 
 /**
- * Every sender's SPF record includes that of BOUNCE_DOMAIN. Where there is none, or two, receivers
- * give up on all of theirs (RFC 7208 5.2).
+ * Every sender's SPF record includes that of BOUNCE_DOMAIN. If there is none, or two, every
+ * sender's own check ends in a permanent error (RFC 7208 5.2).
  */
 async function checkSpf({ bounceDomain, dnsServers }: Config): Promise<Finding> {
   const check = 'SPF';

@@ -1,5 +1,5 @@
-// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open,
-// does every role run, is an account paused, and can recipients leave what is broadcast?
+// doctor on the service itself: is SECRET_KEY the right one, can everything sealed be opened, does
+// every role run, is an account paused, and can recipients leave broadcasts?
 import { isIP } from 'node:net';
 import { unalignedSenders } from '../accounts/alignment.ts';
 import { accountsWithDomain } from '../accounts/domains.ts';
@@ -44,12 +44,12 @@ export async function checkService(): Promise<Finding[]> {
   }
 }
 
-/** One that fails, say for lack of the right secret, does not hide the others. */
+/** A check that fails, for example without the right secret, does not hide the others. */
 const notLooked = (error: Error): Finding[] => [
   { check: 'service', ok: false, detail: `Something could not be checked: ${error.message}` },
 ];
 
-/** Is it the right one, and does it open everything sealed? */
+/** Is it the right secret, and does it open everything sealed? */
 async function checkSecret(database: Database, config: Config): Promise<Finding> {
   const check = 'secret';
   const { secretKey } = config;
@@ -101,7 +101,7 @@ async function checkAlignment(database: Database, { bounceDomain }: Config): Pro
   }
   const senders = found.map(({ value, accountId }) => `${value} (account ${accountId})`);
   const detail = `Email from ${senders.join(', ')} cannot pass DMARC: neither a DKIM key nor a return path of that domain is in DNS, and Gmail, Yahoo and Microsoft reject it. Add the domain, publish its records, and see: npx sandmartin identity check DOMAIN`;
-  // An address alone was proven by its reader, who may have no say in its domain.
+  // A single address was verified by its owner, who may not control its domain.
   return found.some(({ hasKeys }) => hasKeys)
     ? { check, ok: false, detail }
     : { check, ok: true, warning: true, detail };
@@ -118,7 +118,7 @@ async function checkPauses(database: Database): Promise<Finding> {
   return { check, ok: false, detail };
 }
 
-/** Links in emails lead to BASE_URL: is that where people are? */
+/** Links in emails lead to BASE_URL: can people reach it? */
 async function checkAddress(database: Database, config: Config): Promise<Finding> {
   const check = 'address';
   const { baseUrl, isPublic } = config;
@@ -136,7 +136,7 @@ async function checkAddress(database: Database, config: Config): Promise<Finding
   return { check, ok: false, detail };
 }
 
-/** Undefined: recipients anywhere can follow them, as far as the name tells. */
+/** Undefined: recipients anywhere can follow them, as far as the name shows. */
 function checkLinks(check: string, { baseUrl, trackingUrl, isPublic }: Config) {
   const setting = trackingUrl === undefined ? 'BASE_URL' : 'TRACKING_URL';
   const at = new URL(trackingUrl ?? baseUrl);
@@ -153,7 +153,10 @@ function checkLinks(check: string, { baseUrl, trackingUrl, isPublic }: Config) {
   return { check, ok: true, warning: true as const, detail };
 }
 
-/** Who cannot be reached cannot be left: large receivers refuse bulk email without a way out. */
+/**
+ * If this service cannot be reached, nobody can unsubscribe: large receivers refuse such bulk
+ * email.
+ */
 async function checkStreams(database: Database, { isPublic }: Config): Promise<Finding[]> {
   const broadcasts = await countBroadcasts(database);
   if (broadcasts === 0 || isPublic) return [];
@@ -162,7 +165,7 @@ async function checkStreams(database: Database, { isPublic }: Config): Promise<F
   return [{ check: 'streams', ok: false, detail }];
 }
 
-/** The names of loopback are one. */
+/** All names of loopback count as one. */
 function isSameAddress(openedAt: string, baseUrl: string): boolean {
   const [one, other] = [new URL(openedAt), new URL(baseUrl)];
   return one.origin === other.origin || (isHere(one) && isHere(other) && one.port === other.port);
@@ -180,7 +183,7 @@ function isInside({ hostname }: URL): boolean {
   return !hostname.includes('.') || /\.(local|internal|home\.arpa)$/.test(hostname);
 }
 
-/** Invitations, new passwords and notices leave from there. */
+/** Invitations, password resets and notices are sent from it. */
 async function checkSystemSender(database: Database, { systemSender }: Config): Promise<Finding[]> {
   if (systemSender === undefined) return [];
   const check = 'system sender';

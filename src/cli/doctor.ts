@@ -1,4 +1,4 @@
-// sandmartin doctor: looks at everything the service needs and says in plain words what is well and
+// sandmartin doctor: checks everything the service needs and says in plain words what is fine and
 // what is not.
 import { X509Certificate } from 'node:crypto';
 import { access, constants, statfs } from 'node:fs/promises';
@@ -108,7 +108,7 @@ async function checkCertificate(files: Config['smtp']['tls']): Promise<Finding> 
   }
 }
 
-/** Files that are named and cannot be read keep the listener from starting. */
+/** Configured files that cannot be read stop the listener from starting. */
 async function checkFeedbackTls({ feedbackTls }: Config): Promise<Finding[]> {
   if (feedbackTls === undefined) return [];
   const check = 'feedback TLS';

@@ -6,12 +6,12 @@ import { suppresses } from '../feedback/record.ts';
 import { parseReport, type Report } from '../feedback/report.ts';
 import { withJson } from './command.ts';
 
-/** Answers the command, to which feedback-list.ts adds more. */
+/** Returns the command, to which feedback-list.ts adds more. */
 export function registerFeedback(program: Command): Command {
   const feedback = program
     .command('feedback')
     .description('bounces and complaints that arrive by email');
-  // It answers in JSON in any case; --json is there because every command takes it.
+  // It always prints JSON; --json exists because every command accepts it.
   withJson(feedback.command('parse'))
     .description(
       'print one line of JSON for each report: what it is and what it says about each recipient',

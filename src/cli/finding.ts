@@ -2,7 +2,7 @@
 export interface Finding {
   check: string;
   ok: boolean;
-  /** It works, and somebody should know that it could be better. */
+  /** It works, but it could be better and someone should know. */
   warning?: true;
   detail: string;
 }

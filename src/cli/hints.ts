@@ -1,5 +1,4 @@
-// Hints at a terminal: the command to try next after a refusal, where a problem names what to
-// see.
+// Hints at a terminal: the command to try next after a refusal, if a problem names one.
 import type { Problem } from '../errors.ts';
 
 export const COMMANDS: Record<string, string> = {

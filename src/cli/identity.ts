@@ -32,7 +32,7 @@ function registerChanges(identity: Command): void {
   ofAccount(identity.command('verify <value>').description('mark it as verified')).action(
     (value: string, { account, json }: IdentityOptions) =>
       withOperations(account, async (api) => {
-        // What is not there is no slip of the keyboard away from what is.
+        // Must exist already: `put` would create it, and a typo must not add an identity.
         await getOne(api, value);
         const verified = isAddress(value)
           ? await api.addresses.put({ address: value, vouched: true })
@@ -131,8 +131,8 @@ async function addDomain(
 }
 
 /**
- * The email with the link goes out through the running service; when it cannot, the address stays
- * and is told why.
+ * The email with the link goes out through the running service; if it cannot, the address is kept
+ * and the output says why.
  */
 async function addAddress(
   api: Operations,
@@ -149,7 +149,7 @@ async function addAddress(
   ]);
 }
 
-/** Of one account or, for the operator, of all. */
+/** Those of one account or, for the operator, of all. */
 async function sendersOf(
   here: Here,
   account: number | undefined,

@@ -1,4 +1,4 @@
-// `sandmartin jinja`: renders a template file, or answers JSON lines with --batch. For trying
+// `sandmartin jinja`: renders a template file, or answers JSON lines with --batch. For trying out
 // templates and for the tests.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
@@ -124,8 +124,8 @@ function renderJob(job: Dict): string {
 
 /**
  * The options by the names Python's Environment gives them; "ext" stands for both extensions, and
- * "time_ms" is how long a render may take, so that answers that are compared do not depend on how
- * busy the machine is.
+ * "time_ms" is how long a render may take, so that compared answers do not depend on how busy the
+ * machine is.
  */
 function environmentOptions(options: Dict): EnvironmentOptions {
   const text = (name: string): Record<string, Value> => {
@@ -163,7 +163,7 @@ const camel = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const extensionName = (name: Value): string => String(name).replace(/^jinja2\.ext\./, '');
 
-/** block_start_string and its five kin. */
+/** block_start_string and the five others. */
 function delimiters(options: Dict): Record<string, string> {
   const out: Record<string, string> = {};
   for (const kind of ['block', 'variable', 'comment'])

@@ -113,7 +113,7 @@ export function registerKey(program: Command): void {
   );
 }
 
-/** Of one account or, for the operator, of all; oldest first. */
+/** Those of one account or, for the operator, of all; oldest first. */
 async function keysOf(
   here: Here,
   account: number | undefined,

@@ -1,5 +1,5 @@
-// sandmartin link disable, enable, list: tracked links that lead nowhere any more. Readers see a
-// plain page instead.
+// sandmartin link disable, enable, list: tracked links that are switched off. Readers see a plain
+// page instead.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import {

@@ -7,11 +7,11 @@ import { registerCommands } from './commands.ts';
 import { wordedAtTerminal } from './hints.ts';
 
 interface Refusal extends NodeJS.ErrnoException {
-  /** Of PostgreSQL. */
+  /** Set on errors from PostgreSQL. */
   severity?: string;
 }
 
-/** By what was tried. */
+/** By the operation that failed. */
 const ADVICE: Record<string, string> = {
   listen:
     'Stop the program that uses it, or set HOST, PORT, FEEDBACK_PORT, METRICS_PORT or MCP_PORT to something else.',
@@ -44,12 +44,12 @@ try {
 }
 
 /**
- * What the machine, the network or the database refused is told in a sentence; only what nobody
- * foresaw with its stack.
+ * What the machine, the network or the database refused is reported in a sentence; only unexpected
+ * errors with a stack.
  */
 function explain(error: Error): string {
   if (error instanceof Problem) return wordedAtTerminal(error);
-  // Several addresses of one name were tried: the first says enough.
+  // Several addresses of one name were tried: the first error is enough.
   const first: Refusal = error instanceof AggregateError ? error.errors[0] : error;
   const ofDatabase = first.severity === 'FATAL' || isConnectionFault(first);
   const advice = ADVICE[first.syscall ?? ''] ?? (ofDatabase ? ADVICE.connect : undefined);

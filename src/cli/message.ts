@@ -109,7 +109,7 @@ export function registerMessage(program: Command): void {
     );
 }
 
-/** Of one account by the operation; those of all accounts only the machine's operator sees. */
+/** Those of one account come from the operation; only the machine's operator sees those of all. */
 async function newest(
   { database, as }: Here,
   account: number | undefined,
@@ -151,7 +151,7 @@ function readAs(text: string): Resolution {
 const eventLine = ({ type, timestamp, ...rest }: MessageDetails['events'][number]): string =>
   `${timestamp}  ${type}  ${JSON.stringify(rest)}`;
 
-/** With the same stamp as events, so that they sort among them. */
+/** With the same timestamp format as events, so that they sort together. */
 function attemptLines({ at, attempt, server, recipients }: DeliveryAttempt): string[] {
   const stamp = `${at.replace('Z', '')}000`;
   const what = attempt === null ? 'reported late by' : `attempt ${attempt} at`;

@@ -1,5 +1,5 @@
-// Operations for commands: the same that programs, agents and pages call, performed right here on
-// the database, with the types of the client. Before it: a command's own file. After it:
+// Operations for commands: the same that programs, agents and pages call, performed directly on the
+// database, with the types of the client. Before it: a command's own file. After it:
 // operations/perform.ts.
 import { randomUUID } from 'node:crypto';
 import { getAccount } from '../accounts/accounts.ts';
@@ -39,18 +39,18 @@ import { openResolution } from '../templates/resolution.ts';
 import { addressGuard, guardedAgent } from '../webhooks/address-guard.ts';
 import { withDatabase } from './command.ts';
 
-/** What a command works with where the account is not known from the start. */
+/** What a command uses if the account is not known from the start. */
 export interface Here {
   database: Database;
   config: Config;
   /**
-   * As the operator of the machine, who may do everything: in an account, or (without) over all of
-   * them.
+   * As the operator of the machine, who may do everything: in one account or, without one, in all
+   * of them.
    */
   as(account?: number): Promise<Operations>;
 }
 
-/** For what one account has; undefined: for the service as a whole. */
+/** For one account; undefined: for the service as a whole. */
 export const withOperations = <Result>(
   account: number | undefined,
   work: (api: Operations, here: Here) => Promise<Result>,
@@ -145,7 +145,7 @@ async function depsOf(
       url: () => config.trackingUrl ?? config.baseUrl,
     },
     isPublic: () => config.isPublic || inSandbox(),
-    // Nobody else waits for a command.
+    // Without a thread: nobody else waits for a command.
     assembleLarge: async (order: CopyOrder) => assembleLarge(order),
   };
   return {
@@ -173,7 +173,7 @@ async function depsOf(
     mailbox: openWaiting({ database, log: createLog('silent') }),
     ...{ inSandbox, relayUrl },
     probeReturnPath: (of) => probeDomain({ database, bounceDomain, sender, relays, relayUrl }, of),
-    // What it knows of the relay, the running service knows.
+    // Only the running service knows the state of the relay.
     relayIsDown: () => false,
     linksWork: composing.isPublic,
     baseUrl: () => config.baseUrl,
@@ -184,7 +184,7 @@ async function depsOf(
   };
 }
 
-/** Reading the catalogue takes half a second, which most commands need not pay. */
+/** Reading the catalogue takes half a second, which most commands do not need. */
 function onceUsed<Thing extends object>(make: () => Thing): Thing {
   let made: Thing | undefined;
   return new Proxy({} as Thing, {

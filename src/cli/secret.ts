@@ -1,5 +1,5 @@
-// sandmartin secret: changing SECRET_KEY. The secrets come in environment variables, never as
-// arguments: others see those.
+// sandmartin secret: changing SECRET_KEY. The secrets come from environment variables, never from
+// arguments: other users can see arguments.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { rotateSecret } from '../roles/secrets.ts';

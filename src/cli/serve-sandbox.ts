@@ -1,5 +1,5 @@
-// sandmartin serve --sandbox: a service for the time of a test run, in a temporary folder, with an
-// account and a test key. Prints where it is and how to get in, ends with whoever started it, and
+// sandmartin serve --sandbox: a service for the duration of a test run, in a temporary folder, with
+// an account and a test key. Prints its URL and key, ends with the process that started it, and
 // leaves nothing behind. Before it: serve.ts.
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,10 @@ import { stopLeftover } from '../store/embedded/cluster.ts';
 import type { Database } from '../store/pool.ts';
 import { isAlive } from './caller.ts';
 
-/** The one that may send without being named. */
+/** The sender that exists without being named. */
 const DEFAULT_SENDER = 'demo.example';
 
-/** What would lead out of the folder, or take a port that another run has. */
+/** Settings that would point outside the folder, or take a port that another run uses. */
 const NOT_OURS = [
   ...['DATABASE_URL', 'RELAY_URL', 'BASE_URL', 'TRACKING_URL', 'MCP_PORT', 'METRICS_PORT'],
   ...['ROLES', 'SECRET_KEY', 'SYSTEM_SENDER', 'HOST'],
@@ -29,11 +29,11 @@ export interface TemporaryFolder {
 
 const PREFIX = 'sandmartin-sandbox-';
 
-/** Named after its process, so that a later run knows what a killed one left behind. */
+/** Named after its process, so that a later run recognizes what a killed one left behind. */
 export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
   await removeLeftovers();
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // Under root the database runs as another user, who has to get in.
+  // Under root the database runs as another user, who needs access.
   chmodSync(path, 0o755);
   return {
     path: join(path, 'data'),
@@ -41,7 +41,10 @@ export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
   };
 }
 
-/** Of runs that were killed and could not tidy up. What is in use, or somebody else's, stays. */
+/**
+ * Folders of runs that were killed before they could clean up. Those in use, or of other users,
+ * stay.
+ */
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : 0;
@@ -53,7 +56,7 @@ async function removeLeftovers(): Promise<void> {
   }
 }
 
-/** Others may write into the folder for temporary files as well. */
+/** Other users may write to the folder for temporary files too. */
 function isOwn(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid);
@@ -72,7 +75,7 @@ export function sandboxEnv(env: NodeJS.ProcessEnv, folder: TemporaryFolder): Nod
   };
 }
 
-/** Made again with every start; the key manages the account as well, so tests can set it up. */
+/** Created at every start; the key may also manage the account, so tests can set it up. */
 export async function makeTestAccount(
   database: Database,
   senders: readonly string[] = [DEFAULT_SENDER],

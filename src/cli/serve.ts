@@ -13,7 +13,7 @@ import {
 } from './serve-sandbox.ts';
 import { bannerLines, openWelcome, summary } from './welcome.ts';
 
-/** What is in hand gets this long after SIGTERM; leases bring back what takes longer. */
+/** Work in progress gets this long after SIGTERM; leases bring back what takes longer. */
 const STOP_WITHIN_MS = 10_000;
 
 interface ServeOptions {
@@ -61,11 +61,11 @@ async function start(options: ServeOptions, folder: TemporaryFolder | undefined)
   const log = createLog(config.logLevel);
   const starting = startService(config, log);
   const hello = starting.then((service) => sayHello(options, config, service));
-  // A start that fails is told by `starting` itself.
+  // `starting` itself reports a start that fails.
   hello.catch(() => undefined);
   const end = endingOf(async () => {
     const service = await starting;
-    // It asks the database, and a key that it has made is told this once.
+    // It queries the database, and a key that it made is shown only this once.
     await hello.catch(() => undefined);
     await service.stop();
     folder?.remove();
@@ -77,13 +77,13 @@ async function start(options: ServeOptions, folder: TemporaryFolder | undefined)
     end(1);
   });
   await hello.catch(async (error) => {
-    // The folder of a sandbox goes with this refusal, so nothing may work in it any more.
+    // The folder of a sandbox is removed with this failure, so nothing may still work in it.
     if (options.sandbox) await service.stop();
     throw error;
   });
 }
 
-/** Where it is and, the first time, how to get in. */
+/** The URL and, the first time, how to sign in. */
 async function sayHello(options: ServeOptions, config: Config, service: Service): Promise<void> {
   if (options.sandbox) {
     const account = await makeTestAccount(service.database, options.sender);
@@ -94,9 +94,7 @@ async function sayHello(options: ServeOptions, config: Config, service: Service)
   print(options.json, summary(service, welcome), () => bannerLines(config, service, welcome));
 }
 
-/**
- * Ends the process in good order, even when a signal asks for it. A second signal does not wait.
- */
+/** Ends the process cleanly, also on a signal. A second signal does not wait. */
 function endingOf(stop: () => Promise<void>): (code: number) => void {
   let stopping = false;
   const end = (code: number): void => {

@@ -1,4 +1,4 @@
-// sandmartin suppression: addresses an account does not write to any more.
+// sandmartin suppression: addresses an account no longer sends to.
 import type { Command } from 'commander';
 import type { Suppression } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
@@ -18,7 +18,7 @@ interface ListOptions extends SuppressionOptions {
   limit: number;
 }
 
-/** Of the operation that adds many. */
+/** The limit of the operation that adds many. */
 const MOST_AT_ONCE = 1000;
 
 export function registerSuppression(program: Command): void {
@@ -129,8 +129,8 @@ interface Why {
 }
 
 /**
- * One address a line, or an export of ours: its columns `reason` and `stream` count for each line,
- * unless the command says why. Those with the same are added together.
+ * One address per line, or our own export: its columns `reason` and `stream` apply to each line,
+ * unless the command gives them. Lines with the same values are added together.
  */
 function groupsIn(text: string, said: Why): (Why & { addresses: string[] })[] {
   const lines = text.split(/\r?\n/).map((line) => line.split(',').map((field) => field.trim()));

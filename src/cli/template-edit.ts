@@ -1,5 +1,4 @@
-// sandmartin template clone, put, publish, rollback, archive: changing what an account has of its
-// own.
+// sandmartin template clone, put, publish, rollback, archive: changing an account's own templates.
 import type { Command } from 'commander';
 import type { Operations, OwnTemplate } from '../client/operations.ts';
 import { categories } from '../templates/categories.ts';
@@ -82,7 +81,7 @@ function registerDrafts(template: Command): void {
 
 type Change = Omit<Parameters<Operations['templates']['put']>[0], 'slug'>;
 
-/** What files hold is checked by the operation. */
+/** The operation checks the content of the files. */
 function changeOf(options: PutOptions): Change {
   const { name, category, description, subject, preheader, html, text } = options;
   const { schema, sample, messages } = options;
@@ -123,7 +122,7 @@ function registerUse(template: Command): void {
   );
 }
 
-/** The operation says no when there is none. */
+/** The operation refuses if there is none. */
 const newestOf = async ({ listVersions }: Operations['templates'], slug: string): Promise<number> =>
   (await listVersions({ slug })).data[0]!.version;
 

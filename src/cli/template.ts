@@ -1,5 +1,4 @@
-// sandmartin template list, show, versions, render: the catalogue, and what an account has of its
-// own.
+// sandmartin template list, show, versions, render: the catalogue, and an account's own templates.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
@@ -106,7 +105,7 @@ function readCategory(text: string): Category {
   );
 }
 
-/** The catalogue is on the machine: without an account no database is asked. */
+/** The catalogue is on the machine: without an account no database is needed. */
 async function listAll(account: number | undefined) {
   const own =
     account === undefined

@@ -86,8 +86,8 @@ function registerCreate(user: Command): void {
 }
 
 /**
- * For services that cannot write email themselves; whoever works at this machine could make the
- * login as well.
+ * For services that cannot send email themselves; anyone with access to this machine could create
+ * the login anyway.
  */
 function registerInvite(user: Command): void {
   withJson(
@@ -134,7 +134,7 @@ function registerPassword(user: Command): void {
 }
 
 /**
- * For someone who lost phone, passkeys and recovery codes; the operator has made sure who they are.
+ * For someone who lost phone, passkeys and recovery codes; the operator has verified who they are.
  */
 function registerResetFactors(user: Command): void {
   withJson(

@@ -138,7 +138,7 @@ export const withEndpoint = (
     work(await here.as(account ?? (await accountOfEndpoint(here.database, id)))),
   );
 
-/** Of one account or, for the operator, of all. */
+/** Those of one account or, for the operator, of all. */
 async function endpointsOf(
   here: Here,
   account: number | undefined,

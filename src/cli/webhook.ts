@@ -1,4 +1,4 @@
-// sandmartin webhook: where events are posted, what happened to them, trying an endpoint, and
+// sandmartin webhook: where events are posted, what happened to them, testing an endpoint, and
 // listening on your own machine.
 import type { Command } from 'commander';
 import { Agent } from 'undici';

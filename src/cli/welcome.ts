@@ -1,6 +1,6 @@
 // The welcome: on the very first start in the sandbox a demo account with a key and a login, so
-// that the first email is one paste away. Elsewhere, while nobody can sign in, the link by which
-// the first owner sets the service up.
+// that the first email is one paste away. Elsewhere, while nobody can sign in, the link with which
+// the first owner sets up the service.
 import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey } from '../accounts/keys.ts';
@@ -13,9 +13,9 @@ import { systemClock } from '../process/clock.ts';
 import { type Database, joined, type Queryable } from '../store/pool.ts';
 
 export interface Welcome {
-  /** What the demo account is used with; null when accounts exist already. */
+  /** How to use the demo account; null if accounts already exist. */
   demo: { key: string; email: string; password: string } | null;
-  /** Nobody can sign in to the dashboard. */
+  /** Nobody can sign in to the dashboard yet. */
   toBeSetUp: boolean;
 }
 
@@ -27,7 +27,7 @@ const WELCOME_LOCK = 7_263_003;
 export async function openWelcome(config: Config, database: Database): Promise<Welcome> {
   const isDemo = config.relayUrl === undefined && config.roles.has('api');
   if (isDemo && (await isEmpty(database))) {
-    // The password takes a moment to hash, so before the lock.
+    // The password takes a moment to hash, so this comes before the lock.
     const password = generatePassword();
     const owner = await prepareUser({
       ...{ email: DEMO_EMAIL, name: 'Demo', password },
@@ -60,7 +60,7 @@ async function makeDemo(
     scopes: EMAIL_SCOPES,
     name: 'demo',
   });
-  // After the key: it is printed to its owner and needs no notice.
+  // After the key: it is printed for its owner and needs no notice.
   const user = await addUser(client, systemClock, owner);
   await setMember(client, account.id, user.id, 'owner');
   return key;
