@@ -1,12 +1,12 @@
-// How the client calls: one request, tried again where that is safe, and lists that are read page
-// by page. Only fetch is used, so that it runs in Node, in browsers and at the edge.
+// How the client makes calls: one request, retried if that is safe, and lists that are read page by
+// page. Only fetch is used, so that it runs in Node, in browsers and at the edge.
 
 export interface ClientOptions {
   /** `sm_live_…`, or `sm_test_…` in tests. Keep it on your server. */
   apiKey?: string;
   /** Where the service runs, such as `https://mail.example.com`. */
   baseUrl: string;
-  /** How often a call is tried again after a fault that passes; 2 by default. */
+  /** How often a call is retried after a temporary fault; 2 by default. */
   retries?: number;
   /** More header fields for every call. */
   headers?: Record<string, string>;
@@ -15,11 +15,14 @@ export interface ClientOptions {
 
 export interface CallOptions {
   /**
-   * Makes a send safe to repeat: the same key within 24 hours sends nothing twice. One is made for
-   * each send without it.
+   * Makes a send safe to repeat: the same key within 24 hours sends nothing twice. A send without
+   * one gets a generated key.
    */
   idempotencyKey?: string;
-  /** Changes only what `etagOf` an earlier answer stands for; else it is refused with 412. */
+  /**
+   * The `etagOf` an earlier answer: the change is refused with 412 if something else changed it
+   * since.
+   */
   ifMatch?: string;
   signal?: AbortSignal;
 }
@@ -57,9 +60,9 @@ export class SandmartinError extends Error {
   readonly code: string;
   /** What is wrong where. */
   readonly faults: readonly Fault[];
-  /** Of a batch: what is wrong with which of its emails. */
+  /** For a batch: what is wrong with which of its emails. */
   readonly errors: readonly BatchFault[];
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before trying again. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -173,7 +176,7 @@ function answerIn({ status }: Response, text: string): unknown {
   }
 }
 
-/** A proxy in between may answer in its own way. */
+/** A proxy in between may answer in its own format. */
 function problemIn(response: Response, text: string): { detail: string; code?: string } {
   try {
     const body = JSON.parse(text);
@@ -203,7 +206,7 @@ async function withRetries<Answer>(
   }
 }
 
-/** Until it is time to try again, or nobody wants the answer any more. */
+/** Until it is time to try again, or the caller aborts. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((over) => {
     const end = (): void => {
@@ -218,8 +221,8 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /**
- * After 429, and when we say that the relay is down, nothing was done. Otherwise (also after the
- * 502 of a proxy) that is not certain: only what may be done twice is tried again.
+ * After 429, and if the service says that the relay is down, nothing was done. Otherwise (also
+ * after the 502 of a proxy) that is not certain: only what may be done twice is retried.
  */
 function mayPass({ status, code }: SandmartinError, { method, sends }: RouteShape): boolean {
   if (status === 429 || code === 'relay-down') return true;

@@ -1,4 +1,4 @@
-// sandmartin/client: every operation of the API as a typed call. No dependency but fetch.
+// sandmartin/client: every operation of the API as a typed call. It depends only on fetch.
 //
 //   const sandmartin = new Sandmartin({ baseUrl: 'https://mail.example.com', apiKey:
 //   process.env.SANDMARTIN_KEY });
