@@ -1,12 +1,12 @@
-// Bytes on their way into an answer as base64: read piece by piece, so that 25 MB of them are never
-// there as a text of 33 MB. Before: operations/file-answer.ts. After: http/json-answer.ts.
+// Bytes on their way into an answer as base64: read piece by piece, so that 25 MB never exist as a
+// text of 33 MB. Before: operations/file-answer.ts. After: http/json-answer.ts.
 
-/** What is encoded at a time: whole groups of three bytes. */
+/** How much is encoded at a time: whole groups of three bytes. */
 const PIECE_BYTES = 3 * 32 * 1024;
 
 export class Base64Text {
   readonly chunks: readonly Buffer[];
-  /** Of the bytes. */
+  /** The number of bytes. */
   readonly size: number;
 
   constructor(chunks: readonly Buffer[]) {
@@ -14,7 +14,7 @@ export class Base64Text {
     this.size = chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Its text, in pieces. */
+  /** The base64 text, in pieces. */
   *pieces(): Generator<string> {
     let rest: Buffer = NOTHING;
     for (const chunk of this.chunks) {
@@ -34,7 +34,7 @@ export class Base64Text {
     if (rest.length > 0) yield rest.toString('base64');
   }
 
-  /** Where it is written with everything else. */
+  /** Used if it is written together with everything else. */
   toJSON(): string {
     return [...this.pieces()].join('');
   }

@@ -1,8 +1,8 @@
 // Base64 as callers send it: strict, or nothing. Before it: attachments and uploads in JSON.
 
 /**
- * Node decodes leniently; a length other than the text promises, or the URL alphabet, gives a fault
- * away without a second pass in JavaScript. Undefined: it is not strict base64.
+ * Node decodes leniently; a length other than the text implies, or the URL alphabet, reveals a
+ * fault without a second pass in JavaScript. Undefined: it is not strict base64.
  */
 export function readStrictBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');

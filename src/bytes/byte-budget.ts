@@ -1,10 +1,10 @@
-// A byte budget: how much memory large things may take together. Whoever does not fit waits in
-// line: backpressure, not errors.
+// A byte budget: how much memory large things may take together. What does not fit waits in a
+// queue: backpressure, not errors.
 
 export interface ByteBudget {
   /**
-   * Resolves when there is room; the answer gives it back. More than the whole budget waits for all
-   * of it.
+   * Resolves when there is room; call the result to give it back. A request for more than the whole
+   * budget waits for all of it.
    */
   take(bytes: number): Promise<() => void>;
 }
