@@ -1,7 +1,7 @@
-// A MIME tree that came whole, passed on as it came. Before: compose.ts, with the bytes as stored.
-// After: compose.ts puts our header above them. Changed is only what must be: HTML that is tracked,
-// and what some relay on the way would spoil (bytes over 127, lines over 998 bytes). What is signed
-// or encrypted is never touched.
+// A MIME tree that arrived whole, passed on as received. Before: compose.ts, with the bytes as
+// stored. After: compose.ts puts our header above them. Only what must be changed is: HTML that is
+// tracked, and what a relay on the way could damage (bytes over 127, lines over 998 bytes). Signed
+// or encrypted parts are never touched.
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { collectAll } from '../bytes/garbage.ts';
 import { isFile, placeOf } from '../mime/contents.ts';
@@ -13,12 +13,12 @@ import { base64Lines, encodeText, isSevenBit, joinedBytes } from './mime-body.ts
 import { parameter, textHeader } from './mime-headers.ts';
 
 export interface MimeAsItCame {
-  /** The header lines that describe the content, as they came. */
+  /** The header lines that describe the content, as received. */
   fields: string;
   body: Buffer;
   /** Any relay passes its bytes on unharmed. */
   sevenBit: boolean;
-  /** Puts pixel and links into HTML, which is in pieces then; null: it stays as it is. */
+  /** Adds pixel and links to HTML and returns it in pieces; null: it stays as it is. */
   track: Track | null;
 }
 
@@ -29,7 +29,7 @@ export interface AsItCame {
   body: Buffer[];
 }
 
-/** New bytes for those between two places. */
+/** New bytes for those between two offsets. */
 interface Change {
   from: number;
   to: number;
@@ -49,7 +49,7 @@ export function asItCame(mime: MimeAsItCame): AsItCame {
   return { head: sevenBit ? fields : headOf(tree), body: withChanges(body, changes) };
 }
 
-/** In the order of their places. */
+/** In the order of their offsets. */
 function collect(mime: MimeAsItCame, entity: Entity, changes: Change[]): void {
   const { at, bodyAt, end } = entity;
   const whole = changed(mime, entity);
@@ -71,7 +71,7 @@ function collectParts(mime: MimeAsItCame, { type, children }: Entity, changes: C
   for (const child of children) collect(inside, child, changes);
 }
 
-/** A leaf that cannot go as it is: its header and its body. */
+/** A leaf that cannot be sent unchanged: its header and its body. */
 function changed(mime: MimeAsItCame, entity: Entity): AsItCame | undefined {
   if (entity.children.length > 0 || isSealed(entity)) return undefined;
   const { body, track, sevenBit } = mime;
@@ -92,7 +92,7 @@ function changed(mime: MimeAsItCame, entity: Entity): AsItCame | undefined {
 
 const LARGE_BYTES = 1024 * 1024;
 
-/** None where nothing is put in. The text of a large one is gone before its bytes are encoded. */
+/** Undefined if nothing is added. The text of a large one is freed before its bytes are encoded. */
 function trackedBytes(body: Buffer, entity: Entity, track: Track): Buffer | undefined {
   const bytes = writeTracked(body, entity, track);
   if (entity.end - entity.bodyAt >= LARGE_BYTES) collectAll();
@@ -105,7 +105,7 @@ function writeTracked(body: Buffer, entity: Entity, track: Track): Buffer | unde
   return pieces.length === 1 && pieces[0] === html ? undefined : joinedBytes(pieces);
 }
 
-/** Whoever changed a byte in it would break the seal. */
+/** Changing a byte in it would break the signature or encryption. */
 const isSealed = ({ type }: Entity): boolean =>
   type === 'multipart/signed' || type === 'multipart/encrypted';
 
@@ -154,7 +154,7 @@ function withCharset(field: Field, charset: string): string {
   );
 }
 
-/** `Content-Type: text/plain` with those parameters that are wanted, written again. */
+/** `Content-Type: text/plain` rewritten with the wanted parameters only. */
 function described(field: Field, wanted: (name: string) => boolean): string {
   const { value, parameters } = describedBy(field);
   const names = new Set([...parameters.keys()].map((name) => name.replace(/\*.*$/s, '')));

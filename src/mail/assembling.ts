@@ -1,6 +1,6 @@
-// A copy assembled from plain data: tracking put in, MIME around it, the body hashed for its
-// signatures. Before: making.ts says what belongs into it. After: making.ts signs it. Needs nothing
-// but its order, so that large ones are assembled in a thread: 25 MB take a second.
+// A copy assembled from plain data: tracking added, MIME around it, the body hashed for its
+// signatures. Before: making.ts says what belongs in it. After: making.ts signs it. Needs only its
+// order, so that large ones are assembled in a thread: 25 MB take a second.
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { collectAll } from '../bytes/garbage.ts';
 import type { StoredMime } from '../sending/stored-head.ts';
@@ -10,7 +10,7 @@ import { hashBody } from './dkim.ts';
 import { joinedBytes } from './mime-body.ts';
 
 export interface CopyOrder {
-  /** Whose it is: the accounts take turns. */
+  /** The account it belongs to: accounts take turns. */
   accountId: number;
   /** With its HTML exactly as its sender wrote it. */
   email: Omit<OutgoingEmail, 'html' | 'text' | 'mime'> & {
@@ -26,8 +26,8 @@ export interface CopyOrder {
     wanted: { opens: boolean; clicks: boolean };
   } | null;
   /**
-   * The email's own bytes, where they are many: they go to the thread as they are and come back,
-   * unless it is the last copy that is made of them.
+   * The email's own bytes, if they are many: they are transferred to the thread and come back,
+   * unless this is the last copy made from them.
    */
   own?: OwnBytes;
   isLast?: boolean;
@@ -36,7 +36,7 @@ export interface CopyOrder {
 export type OwnBytes = Partial<Record<'html' | 'text' | 'attachments', Uint8Array>>;
 
 export interface Assembled extends ComposedEmail {
-  /** Where it is known already; see dkim.ts. */
+  /** If it is already known; see dkim.ts. */
   bodyHash?: string;
 }
 
@@ -66,7 +66,9 @@ function trackBy(tracking: CopyOrder['tracking']): Track | null {
 
 const LARGE_BYTES = 1024 * 1024;
 
-/** A large one is there as text and one of its two forms in bytes; the text is gone afterwards. */
+/**
+ * A large one exists as text and in one of its two forms as bytes; the text is freed afterwards.
+ */
 function trackedBytes(html: Buffer, track: Track, isLast: boolean): Buffer {
   if (html.length < LARGE_BYTES) return Buffer.from(track(html.toString()).join(''));
   const bytes = writeTracked(html, track, isLast);
@@ -85,7 +87,7 @@ function freeUnused(bytes: Uint8Array | null | undefined, body: readonly Uint8Ar
   if (!body.some(({ buffer }) => buffer === bytes?.buffer)) freeBytes(bytes);
 }
 
-/** What comes back from a thread: its large pieces change hands without being copied. */
+/** What comes back from a thread: its large pieces are transferred without a copy. */
 export interface AssembledLarge extends OwnBytes {
   head: string;
   body: Uint8Array[];
@@ -101,7 +103,7 @@ export function assembleLarge(order: CopyOrder): AssembledLarge {
   return { head, smtputf8, body, bodyHash: hashBody(body), ...(isLast ? {} : own) };
 }
 
-/** Bytes come out of a thread, and into it, as arrays that know less than a Buffer. */
+/** A Buffer becomes a plain Uint8Array on its way to and from a thread. */
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 

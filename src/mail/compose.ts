@@ -10,7 +10,7 @@ export interface OutgoingAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
-  /** It is inside the HTML, which shows it as `cid:…`. */
+  /** It is part of the HTML, which shows it as `cid:…`. */
   contentId?: string;
   /** Shown below the text. */
   inline?: true;
@@ -34,7 +34,7 @@ export interface OutgoingEmail {
   /** The sender's, already vetted. */
   headers: readonly (readonly [name: string, value: string])[];
   attachments: readonly OutgoingAttachment[];
-  /** A tree that came whole, instead of text, html and attachments. */
+  /** A tree that arrived whole, instead of text, html and attachments. */
   mime?: MimeAsItCame;
 }
 
@@ -51,7 +51,7 @@ export interface ComposedEmail {
 interface Entity {
   head: string;
   body: Buffer[];
-  /** Boundaries could only occur in text that is sent as it is. */
+  /** Text sent as it is: only there could a boundary occur. */
   verbatim: Buffer[];
   /** It ends with a line break already. */
   isMultipart?: true;
@@ -71,8 +71,8 @@ export function composeEmail(email: OutgoingEmail): ComposedEmail {
   head += textHeader('Subject', email.subject);
   head += `Message-ID: ${email.messageId}\r\nDate: ${emailDate(email.date)}\r\n`;
   for (const [name, value] of email.ownHeaders) head += textHeader(name, value);
-  // Blanks mean nothing in a header that is not the subject, and References or the like must not
-  // end as encoded words.
+  // Surrounding spaces mean nothing in a header other than the subject, and References and the like
+  // must not become encoded words.
   for (const [name, value] of email.headers)
     head += textHeader(name, value.trim().replace(/[ \t]+/g, ' '));
   head += `MIME-Version: 1.0\r\n${content.head}`;
@@ -87,8 +87,8 @@ export function emailChunks(email: ComposedEmail, signatures = ''): Buffer[] {
 }
 
 /**
- * mixed(alternative(text, related(html, images), invitation), files), with only those levels that
- * are needed.
+ * mixed(alternative(text, related(html, images), invitation), files), with only the levels that are
+ * needed.
  */
 function contentOf(email: OutgoingEmail): Entity {
   const [bodies, images, files]: [Entity[], Entity[], Entity[]] = [[], [], []];
@@ -104,7 +104,7 @@ function contentOf(email: OutgoingEmail): Entity {
   }
   if (bodies.length === 0 && email.attachments.length === 0) bodies.push(textPart('plain', ''));
   bodies.push(...invitations);
-  // A file alone is still an email with a file, not the file.
+  // An email with only a file is still an email, not the file.
   if (bodies.length === 0) return multipart('mixed', email.messageId, files);
   const content = around('mixed', email, [around('alternative', email, bodies), ...files]);
   return content.isMultipart ? content : endedByLineBreak(content);
@@ -141,8 +141,8 @@ function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
 function attachmentPart(attachment: OutgoingAttachment): Entity {
   const { filename, contentType, content, contentId, inline } = attachment;
   const composite = /^\s*(?:message|multipart)\//i.test(contentType);
-  // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything
-  // else of the kind as a file.
+  // RFC 2046 5.2.1: a message may not be base64. One that is plain text is sent as it is, all
+  // others as a file.
   const sevenBit = /^\s*message\//i.test(contentType) ? asSevenBit(content) : undefined;
   const usable = MEDIA_TYPE.test(contentType) && (!composite || sevenBit !== undefined);
   const type = usable ? contentType : 'application/octet-stream';
@@ -171,15 +171,15 @@ function multipart(kind: MultipartKind, messageId: string, parts: Entity[]): Ent
     between = '\r\n';
   }
   body.push(Buffer.from(`\r\n--${boundary}--\r\n`, 'latin1'));
-  // RFC 2387: of related parts, the type of the first.
+  // RFC 2387: the type of the first of the related parts.
   const root = kind === 'related' ? '; type="text/html"' : '';
   const head = `Content-Type: multipart/${kind}${root}; boundary="${boundary}"\r\n`;
   return { head, body, verbatim, isMultipart: true };
 }
 
 /**
- * "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs a
- * look.
+ * "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs
+ * checking.
  */
 function freeBoundary(kind: string, messageId: string, verbatim: readonly Buffer[]): string {
   const name = messageId.replace(/[^\w.-]/g, '').slice(0, 48);

@@ -1,6 +1,6 @@
 // DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed. Before: compose.ts made head and body.
 // After: emailChunks puts the returned header lines on top. The body is hashed once for all keys;
-// RSA runs in the thread pool (600 µs a signature).
+// RSA runs in the thread pool (600 µs per signature).
 import { createHash, type Hash, type KeyObject, sign } from 'node:crypto';
 
 export interface DkimKey {
@@ -11,8 +11,8 @@ export interface DkimKey {
   privateKey: KeyObject;
 }
 
-// Named once more than they occur, present or not, so that nobody can add another to a copy that
-// still verifies (RFC 6376 5.4.2, 8.15): a second Subject or Reply-To is what replayed email shows.
+// Named once more than they occur, present or not, so that a copy with another one added no longer
+// verifies (RFC 6376 5.4.2, 8.15): replayed email often has a second Subject or Reply-To.
 const OVERSIGNED = [
   'from',
   'to',
@@ -51,7 +51,7 @@ const TAB = 9;
 const SPACE = 32;
 const CRLF = Buffer.from('\r\n');
 const LINE = 76;
-/** Bodies are rewritten for their hash in pieces: another 25 MB would be too many. */
+/** Bodies are rewritten for their hash in pieces: another 25 MB would be too much. */
 const PIECE_BYTES = 256 * 1024;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
@@ -97,12 +97,12 @@ interface BodyState {
   hash: Hash;
   /** Line ends not yet written: they count only if something follows. */
   breaks: number;
-  /** Blanks not yet written: they become one space if something follows on the line. */
+  /** White space not yet written: it becomes one space if something follows on the line. */
   blank: boolean;
   content: boolean;
 }
 
-/** A chunk without blanks, such as a base64 attachment, goes into the hash without a copy. */
+/** A chunk without white space, such as a base64 attachment, is hashed without a copy. */
 function hashAsItIs(state: BodyState, chunk: Buffer): boolean {
   if (state.blank || chunk.includes(SPACE) || chunk.includes(TAB)) return false;
   let end = chunk.length;
@@ -111,7 +111,7 @@ function hashAsItIs(state: BodyState, chunk: Buffer): boolean {
     end -= 2;
     breaks++;
   }
-  // A line end cut in two by the chunks is for the slow way, too.
+  // A line end split between chunks is left to hashRelaxed too.
   if (end === 0 || chunk[0] === LF || chunk[end - 1] === CR) return false;
   for (let count = state.breaks; count > 0; count--) state.hash.update(CRLF);
   state.hash.update(end === chunk.length ? chunk : chunk.subarray(0, end));
@@ -121,11 +121,11 @@ function hashAsItIs(state: BodyState, chunk: Buffer): boolean {
 }
 
 /**
- * Line ends are CRLF throughout (compose.ts), so LF is the line end and CR before it is nothing.
+ * Line ends are CRLF throughout (compose.ts), so LF is the line end and the CR before it is
+ * ignored.
  */
 function hashRelaxed(state: BodyState, chunk: Buffer): void {
-  // Every byte may bring one space, and every line end before the first byte has to be written
-  // first.
+  // Every byte may add one space, and all line ends before the first byte have to be written first.
   const out = Buffer.allocUnsafe(chunk.length + 2 * state.breaks + 2);
   let to = 0;
   let { breaks, blank } = state;
@@ -174,7 +174,7 @@ function signedHeaders(head: string): { names: string[]; canonical: string } {
   return { names, canonical };
 }
 
-/** RFC 6376 3.4.2: lower-case name, unfolded, blanks as one space, none around the value. */
+/** RFC 6376 3.4.2: lower-case name, unfolded, white space as one space, none around the value. */
 function relaxed(field: string): string {
   const colon = field.indexOf(':');
   const value = field
@@ -186,8 +186,8 @@ function relaxed(field: string): string {
 }
 
 function signatureOf(key: DkimKey, data: Buffer): Promise<string> | string {
-  // RFC 8463 3: Ed25519 signs the hash. It takes 40 µs, less than a trip to the thread pool and
-  // back saves.
+  // RFC 8463 3: Ed25519 signs the hash. It takes 40 µs, so a trip to the thread pool and back saves
+  // nothing.
   if (key.algorithm === 'ed25519-sha256') {
     return sign(null, createHash('sha256').update(data).digest(), key.privateKey).toString(
       'base64',

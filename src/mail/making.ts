@@ -28,19 +28,19 @@ export interface MakingDeps {
   senders: Senders;
   tracker: Tracker;
   /**
-   * False while nobody said under which address recipients reach us: then emails to the real relay
-   * are not tracked.
+   * False while no address is configured under which recipients reach us: then emails to the real
+   * relay are not tracked.
    */
   isPublic: () => boolean;
-  /** Large copies, where they hold up nobody. */
+  /** Assembles large copies where they block nobody. */
   assembleLarge: (order: CopyOrder) => Promise<AssembledLarge>;
 }
 
 export interface Copy {
   recipient: string;
-  /** In the message's own list; tokens name it. */
+  /** The recipient's index in the message's own list; tokens contain it. */
   place: number;
-  /** In its return path and its header. */
+  /** Used in its return path and its header. */
   token: string;
   /** Where its reader unsubscribes. */
   unsubscribe: string | null;
@@ -52,9 +52,9 @@ export interface MadeCopy {
 }
 
 /**
- * One for each recipient, with a return path, a token and links of its own: what comes back names
- * the person it is about, and nobody can speak for another. With one copy for all, whoever got it
- * could bounce everybody else.
+ * One for each recipient, with a return path, a token and links of its own: a report names the
+ * person it is about, and nobody can speak for another. With one copy for all, any recipient could
+ * bounce everyone else.
  */
 export function copiesFor(
   deps: MakingDeps,
@@ -74,11 +74,11 @@ export function copiesFor(
 const hasWorkingLinks = (deps: MakingDeps, email: StoredEmail): boolean =>
   deps.isPublic() || email.head.sandbox === true;
 
-/** Not on the spot: threads sign it, or put it together. */
+/** Asynchronous: threads sign it or assemble it. */
 export const takesThreads = (email: StoredEmail, { keys }: Sender): boolean =>
   keys.length > 0 || isLarge(email);
 
-/** Composed and signed. Of a large email nothing is kept after its last copy. */
+/** Composed and signed. Nothing of a large email is kept after its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
   email: StoredEmail,
@@ -94,8 +94,8 @@ export async function makeCopy(
 }
 
 /**
- * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB,
- * and many are assembled in one turn of the event loop.
+ * From this size on, a thread is worth the round trip. Assembling takes up to 5 ms for 100 KB, and
+ * many are assembled in one turn of the event loop.
  */
 const LARGE_BYTES = 64 * 1024;
 
@@ -116,7 +116,7 @@ async function assembleElsewhere(
 
 const BODIES = ['html', 'text', 'attachments'] as const;
 
-/** Those in a buffer that is theirs alone, as stored-email.ts reads large ones. */
+/** Only bytes in a buffer of their own, as stored-email.ts reads large ones. */
 function ownBytes(email: StoredEmail): OwnBytes {
   const own: OwnBytes = {};
   for (const name of BODIES) {
@@ -129,16 +129,16 @@ function ownBytes(email: StoredEmail): OwnBytes {
 const isAlone = ({ length, buffer }: Buffer): boolean =>
   length > LARGE_BYTES && length === buffer.byteLength;
 
-/** What was made for a copy that is with the relay: all but the email's own bytes. */
+/** Frees what was made for a copy that the relay has: all but the email's own bytes. */
 export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
   const own = new Set(BODIES.map((name) => email[name]?.buffer));
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
 /**
- * An email as it goes over the wire, for people to look at: the copy of the first recipient. Only that
- * recipient can complain about it or unsubscribe by it: in what is shown, the token and the link for
- * that are signed with a key that nobody has.
+ * An email as it goes over the wire, for display: the copy of the first recipient. Only that
+ * recipient can complain about it or unsubscribe with it: in the version shown, the token and the
+ * link for that are signed with a key that nobody has.
  */
 export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Buffer[]> {
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
@@ -165,8 +165,7 @@ function orderOf(deps: MakingDeps, email: StoredEmail, sender: Sender, copy: Cop
       subject: email.subject,
       text,
       html,
-      // Reports about the email are matched by the first two when the return path is lost on the
-      // way.
+      // Reports about the email are matched by the first two if the return path is lost on the way.
       ownHeaders: [
         ['X-SM-Message-Id', id],
         ['X-SM-Token', token],
@@ -196,13 +195,13 @@ const unsubscribeHeaders = (url: string | null): [string, string][] =>
         ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
       ];
 
-/** The same on every attempt, and so are the signatures made with it. */
+/** The same on every attempt, so the signatures made with it are the same too. */
 const acceptedAt = (email: StoredEmail): Date => new Date(idTimeMs(email.messageId));
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
 
-/** What `attachments` holds: files one after the other, or a tree that came whole. */
+/** What `attachments` holds: files one after the other, or a tree that arrived whole. */
 function contentOf(
   head: StoredHead,
   bytes: Buffer | null,

@@ -22,7 +22,7 @@ const LONGEST_LINE = 998; // RFC 5322 2.1.1
 const QP_LINE = 76; // RFC 2045 6.7 (5)
 const BASE64_LINE = 76;
 const BASE64_LINE_SOURCE = 57;
-/** Of whole groups of three bytes. */
+/** Whole groups of three bytes. */
 const BASE64_PIECE = 3 * 64 * 1024;
 
 /** Encodes text of any length and line ending; line ends become CRLF (RFC 2046 4.1.1). */
@@ -47,7 +47,7 @@ function encodeBytes(bytes: Buffer): EncodedBody {
   return { encoding: 'base64', bytes: inBase64Lines(length, piecesWithCrlf(bytes)) };
 }
 
-/** A text that stands in pieces, which are never one text. */
+/** The bytes of a text in pieces, which are never joined into one text. */
 export function joinedBytes(pieces: readonly string[]): Buffer {
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
   const bytes = Buffer.allocUnsafeSlow(length);
@@ -63,7 +63,7 @@ export function isSevenBit(bytes: Buffer): boolean {
 
 function hasLongLine(bytes: Buffer): boolean {
   let start = 0;
-  // A line that is short enough is stepped over together with all that end before it could be long.
+  // A short line is skipped together with all lines that end before the limit.
   while (start + LONGEST_LINE < bytes.length) {
     const end = bytes.lastIndexOf(LF, start + LONGEST_LINE + 1);
     if (end < start) return true;
@@ -72,7 +72,7 @@ function hasLongLine(bytes: Buffer): boolean {
   return false;
 }
 
-/** The bytes as 7bit text when that is all they are, otherwise undefined. */
+/** The bytes as 7bit text if they are nothing else, otherwise undefined. */
 export function asSevenBit(bytes: Buffer): Buffer | undefined {
   const found = scan(bytes);
   if (!found.clean || found.longestLine > LONGEST_LINE) return undefined;
@@ -82,14 +82,14 @@ export function asSevenBit(bytes: Buffer): Buffer | undefined {
 export const base64Lines = (content: Buffer): Buffer =>
   inBase64Lines(content.length, piecesOf(content));
 
-/** Whole groups of three bytes each, but the last. */
+/** Each of whole groups of three bytes, except the last. */
 function* piecesOf(content: Buffer): Generator<Buffer> {
   for (let at = 0; at < content.length; at += BASE64_PIECE) {
     yield content.subarray(at, at + BASE64_PIECE);
   }
 }
 
-/** The same with line ends of CRLF, each in the place of the one before: 20 MB need no copy. */
+/** The same with CRLF line ends; each piece overwrites the one before, so 20 MB need no copy. */
 function* piecesWithCrlf(bytes: Buffer): Generator<Buffer> {
   const piece = Buffer.allocUnsafe(Math.min(2 * bytes.length, BASE64_PIECE) + 1);
   let copied: Copied = { at: 0, to: 0 };
@@ -103,8 +103,8 @@ function* piecesWithCrlf(bytes: Buffer): Generator<Buffer> {
 }
 
 /**
- * Base64 in lines of 76. One copy: the text is written to the end of the result, piece by piece, and
- * its lines move forward from there. As one text, a file of 18 MB took 24 MB more.
+ * Base64 in lines of 76. One copy: the text is written to the end of the result, piece by piece,
+ * and its lines move forward from there. As one string, a file of 18 MB took 24 MB more.
  */
 function inBase64Lines(bytes: number, pieces: Iterable<Buffer>): Buffer {
   const length = Math.ceil(bytes / 3) * 4;
@@ -173,7 +173,7 @@ function withCrlf(bytes: Buffer, bareBreaks: number): Buffer {
   return out.subarray(0, copyWithCrlf(bytes, 0, out, 0).to);
 }
 
-/** How far it came in what is copied, and in where it is copied to. */
+/** How far copying got in the source and in the target. */
 interface Copied {
   at: number;
   to: number;
@@ -233,8 +233,7 @@ function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }
     }
     const lineEnds = at + 1 === length || KINDS[bytes[at + 1]!] === BREAK;
     const asItIs = kind === PLAIN || (kind === BLANK && !lineEnds);
-    // The last place of a line belongs to the "=" of a soft break, unless the line ends here
-    // anyway.
+    // The last column of a line is for the "=" of a soft break, unless the line ends here anyway.
     if (to - lineStart + (asItIs ? 1 : 3) > (lineEnds ? QP_LINE : QP_LINE - 1)) {
       out[to++] = EQUALS;
       out[to++] = CR;

@@ -1,9 +1,9 @@
 // Header lines: folding, RFC 2047 encoded words, address lists, RFC 2231 parameters. Before: vetted
-// names and values. After: compose.ts strings them together. Every function returns whole lines
-// that end with CRLF, or a parameter's text.
+// names and values. After: compose.ts joins them. Every function returns whole lines that end with
+// CRLF, or a parameter's text.
 import { type Mailbox, quoteName } from '../addresses.ts';
 
-// RFC 5322 2.1.1: 78 is preferred, 998 is the law. RFC 2047 2: 75 for an encoded word, 76 for a
+// RFC 5322 2.1.1: 78 is preferred, 998 is the limit. RFC 2047 2: 75 for an encoded word, 76 for a
 // line that holds one, so 76 serves both.
 const PREFERRED_LINE = 76;
 const LONGEST_LINE = 998;
@@ -12,10 +12,10 @@ const LONGEST_WORD = 75;
 const LONGEST_NAME_WORD = 60;
 const WORD_FRAME = '=?UTF-8?Q??='.length;
 
-// What may be in a header as it is: words of printable ASCII with one space between them and
+// What may be in a header unencoded: words of printable ASCII with one space between them and
 // nothing that a reader would take for an encoded word.
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
-// A URL may hold "=?" and must stay as it is.
+// A URL may contain "=?" and must stay as it is.
 const ENCODED_WORD = /=\?[^ ?]+\?[BQ]\?/i;
 const MOST_PLAIN_WORD = 900;
 // RFC 2047 5 (3): the only characters that may stay in a Q word inside a display name. We keep to
@@ -30,7 +30,7 @@ const HEX = Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * A header whose value is free text: as it is where that reads back the same, otherwise as encoded
+ * A header whose value is free text: unencoded if it reads back the same, otherwise as encoded
  * words.
  */
 export function textHeader(name: string, value: string): string {
@@ -56,8 +56,8 @@ export function addressHeader(name: string, mailboxes: readonly Mailbox[]): stri
 }
 
 /**
- * `name="value"`, or RFC 2231's percent form in as many numbered pieces as its length needs; each
- * on a line of its own.
+ * `name="value"`, or RFC 2231's percent form in as many numbered pieces as its length needs, each
+ * on its own line.
  */
 export function parameter(name: string, value: string): string {
   if (isPlainParameter(value)) return `;\r\n ${name}="${value}"`;
@@ -82,7 +82,7 @@ export function parameter(name: string, value: string): string {
 
 /**
  * `name="…"` with encoded words inside the quotes: RFC 2047 5 forbids it, yet it is the form that
- * readers without RFC 2231 understand. Only beside the proper form, never instead of it.
+ * readers without RFC 2231 understand. Only in addition to the proper form, never instead of it.
  */
 export function legacyParameter(name: string, value: string): string {
   if (isPlainParameter(value)) return `;\r\n ${name}="${value}"`;

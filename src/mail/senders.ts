@@ -1,4 +1,4 @@
-// How emails of a domain go out: signed with which keys, with which return path. Asked by
+// How emails of a domain are sent: with which signing keys and which return path. Used by
 // attempt.ts for every email. Keys are opened once and kept as KeyObjects, until the account
 // changes (its version comes with every loaded email).
 import { openDomainKey } from '../accounts/domain-keys.ts';
@@ -12,44 +12,45 @@ import type { DkimKey } from './dkim.ts';
 
 export interface Sender {
   /**
-   * Both algorithms, or none where the account has no keys for the domain; then the operator's,
-   * where OPERATOR_DOMAIN is set.
+   * Both algorithms, or none if the account has no keys for the domain; then the operator's, if
+   * OPERATOR_DOMAIN is set.
    */
   keys: DkimKey[];
   /**
-   * The domain's own where its CNAME leads to us (SPF then aligns for DMARC), else BOUNCE_DOMAIN.
+   * The domain's own if its CNAME points to us (SPF then aligns for DMARC), otherwise
+   * BOUNCE_DOMAIN.
    */
   returnPathDomain: string;
 }
 
 export interface Senders {
   /**
-   * Rejects when the keys cannot be opened: an email that should be signed waits rather than going
-   * out without.
+   * Rejects if the keys cannot be opened: an email that should be signed waits rather than going
+   * out unsigned.
    */
   of(account: { id: number; version: number }, domain: string): Promise<Sender>;
   /** BOUNCE_DOMAIN. */
   bounceDomain: string;
 }
 
-/** More accounts than this are not kept in memory at a time. */
+/** The most accounts kept in memory at a time. */
 const MOST_ACCOUNTS = 10_000;
 
-/** Other processes change the operator's keys, too. */
+/** Other processes change the operator's keys too. */
 const OPERATOR_KEY_MS = 60_000;
 
 interface SendersDeps {
   database: Database;
   vault: Vault;
   bounceDomain: string;
-  /** Signs every email as well; undefined: nobody does. */
+  /** Its key signs every email as well; undefined: none does. */
   operatorDomain: string | undefined;
 }
 
 export function openSenders(deps: SendersDeps): Senders {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
   const operatorKey = rememberOperatorKey(deps);
-  // A claim has emails of many accounts: their keys are asked for together.
+  // A claim has emails of many accounts: their keys are read together.
   const rows = createGroupCommit<AskedKey, KeyRow | undefined>({
     mostInFlight: 1,
     mostItems: 100,
@@ -100,7 +101,7 @@ async function withOperator(
   return key === undefined ? sender : { ...sender, keys: [...sender.keys, key] };
 }
 
-/** What does not open may have been resealed just now: that is not a fault of the email's. */
+/** Keys that do not open may have just been resealed: that is no fault of the email. */
 async function orSecretChanged<Opened>(deps: SendersDeps, opening: Promise<Opened>) {
   try {
     return await opening;
@@ -129,7 +130,7 @@ interface AskedKey {
   domain: string;
 }
 
-/** Of accounts of one shard. */
+/** For accounts of one shard. */
 async function readKeys(
   all: Database,
   asked: readonly AskedKey[],
@@ -163,8 +164,8 @@ function openKey(
 }
 
 /**
- * RSA alone: feedback loops that go by the signing domain know no other, and it is half of what a
- * signed email costs. Undefined where no account has the domain verified.
+ * RSA only: feedback loops that match by signing domain support nothing else, and it is half the
+ * cost of a signed email. Undefined if no account has verified the domain.
  */
 function rememberOperatorKey(deps: SendersDeps): () => Promise<DkimKey | undefined> {
   const domain = deps.operatorDomain;

@@ -1,5 +1,5 @@
 // Loading claimed emails: message and content of a group in one round trip, a large one piece by
-// piece, so that it holds up nobody.
+// piece, so that it blocks nobody.
 import type { UnknownOutcome } from '../accounts/accounts.ts';
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
@@ -27,15 +27,17 @@ export interface StoredEmail {
   door: Door;
   account: AccountSwitches;
   stream: string;
-  /** As rules for relays ask for them. */
+  /** As rules for relays match them. */
   tags: readonly string[];
   /** Null: its content came with the request. */
   template: string | null;
-  /** Its stream can be left, as it is when the email is loaded, and what it says may be missed. */
+  /**
+   * Recipients can leave its stream, as set when the email is loaded, and it is not about access.
+   */
   leavable: boolean;
   recipients: string[];
   subject: string;
-  /** When it was to go out; null: at once. */
+  /** When it was scheduled to go out; null: at once. */
   scheduledAt: Date | null;
   head: StoredHead;
   html: Buffer | null;
@@ -43,18 +45,18 @@ export interface StoredEmail {
   attachments: Buffer | null;
 }
 
-/** An email that is there and cannot be read. */
+/** An email that exists but cannot be read. */
 export interface UnreadableEmail {
   fault: Error;
 }
 
-/** What is loaded: with its size in bytes, where it is known. */
+/** What to load, with its size in bytes if known. */
 type Wanted = Pick<ClaimedMessage, 'accountId' | 'messageId'> &
   Partial<Pick<ClaimedMessage, 'size'>>;
 
 /**
- * By uuid. An email whose content was pruned is not among them; one that cannot be read says so by
- * itself.
+ * By uuid. An email whose content was pruned is missing; one that cannot be read is an
+ * UnreadableEmail.
  */
 export async function loadEmails(
   database: Database,
@@ -74,7 +76,9 @@ export async function loadEmails(
 
 const sizeOf = ({ size = Number.POSITIVE_INFINITY }: Wanted): number => size;
 
-/** What comes in one piece together: a hundred emails of 240 KB in one held up all for 230 ms. */
+/**
+ * What is loaded together: a hundred emails of 240 KB in one group blocked everything for 230 ms.
+ */
 function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = [];
   let room = 0;
@@ -128,7 +132,7 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
   );
 }
 
-/** None when its content is gone. */
+/** Empty if its content is gone. */
 async function loadLarge(database: Database, wanted: Wanted): Promise<EmailRow[]> {
   type Sizes = Omit<EmailRow, StoredBody> & Record<StoredBody, number | null>;
   const [row] = await loadRows<Sizes>(database, [wanted], SIZES);
@@ -154,7 +158,7 @@ function readEmail(row: EmailRow): StoredEmail | UnreadableEmail {
   }
 }
 
-/** One email that nobody claimed, to look at it. */
+/** One email that is not claimed, for display. */
 export async function loadEmail(
   database: Database,
   accountId: number,
@@ -189,7 +193,7 @@ function toEmail(row: EmailRow): StoredEmail {
   };
 }
 
-/** Whoever asks whether the recipient gets their copy, asks with this. */
+/** What to ask with whether a recipient gets their copy. */
 export const asked = (
   { accountId, stream, leavable, head }: StoredEmail,
   address: string,
