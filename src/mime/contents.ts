@@ -1,6 +1,6 @@
-// What people read in a MIME tree: its text, its HTML and its files, each as a place in the bytes
-// from which it can be decoded alone. Before: tree.ts. After: sending/stored-head.ts keeps the
-// places, so that nobody reads 25 MB to show a line of text.
+// What people read in a MIME tree: its text, its HTML and its files, each as a range of bytes that
+// can be decoded on its own. Before: tree.ts. After: sending/stored-head.ts stores the ranges, so
+// that showing a line of text does not read 25 MB.
 import { type Place, sizeIn } from './decoding.ts';
 import { describedBy, fieldOf, parameterText, textOf } from './fields.ts';
 import type { Entity } from './tree.ts';
@@ -34,14 +34,14 @@ export function* contentsOf(tree: Entity, body: Buffer): Generator<void, Content
 
 const BODIES: Record<string, 'text' | 'html'> = { 'text/plain': 'text', 'text/html': 'html' };
 
-/** In the order they came. An email inside an email is one of them: it is not opened. */
+/** In their order. An email inside an email is one of them: it is not opened. */
 export function* leavesOf(entity: Entity): Generator<Entity> {
   const isMultipart = entity.type.startsWith('multipart/');
   if (!isMultipart || entity.children.length === 0) yield entity;
   else for (const child of entity.children) yield* leavesOf(child);
 }
 
-/** It is meant to be opened or saved, not read as a part of the email. */
+/** Meant to be opened or saved, not read as part of the email. */
 export const isFile = ({ fields, parameters }: Entity): boolean => {
   const disposition = describedBy(fieldOf(fields, 'content-disposition'));
   return (

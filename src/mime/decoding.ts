@@ -1,25 +1,25 @@
-// What is in a place of an email, decoded piece by piece: 24 MB of quoted-printable in one go held
-// the event loop for 300 ms. Before: contents.ts found the place. After: a size, a file or a text,
-// for whoever takes turns (process/in-turns.ts) or is in a thread (`atOnce`).
+// A range of an email, decoded piece by piece: 24 MB of quoted-printable in one go held the event
+// loop for 300 ms. Before: contents.ts found the range. After: a size, a file or a text, for
+// callers that take turns (process/in-turns.ts) or run in a thread (`atOnce`).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { notePassed } from '../bytes/garbage.ts';
 import { decoderOf, fromWindows1252 } from '../feedback/mime.ts';
 
-/** Where something is in the bytes of an email, and how it is written there. */
+/** Where something is in the bytes of an email, and how it is encoded there. */
 export interface Place {
   at: number;
   length: number;
-  /** Of the transfer; left out where it is there as it is. */
+  /** The transfer encoding; left out if there is none. */
   encoding?: 'base64' | 'quoted-printable';
-  /** Of a text; left out where none was named. */
+  /** For a text; left out if none was named. */
   charset?: string;
 }
 
-/** What is decoded between two turns: some milliseconds. */
+/** How much is decoded between two turns: a few milliseconds. */
 const PIECE_BYTES = 512 * 1024;
 
-/** `from`: where what is given begins in the whole. */
+/** `from`: the offset of `bytes` in the whole email. */
 export function* sizeIn(bytes: Buffer, place: Place, from = 0): Generator<void, number> {
   if (place.encoding === undefined) return place.length;
   let size = 0;
@@ -30,10 +30,10 @@ export function* sizeIn(bytes: Buffer, place: Place, from = 0): Generator<void, 
   return size;
 }
 
-/** Where it stands there as it is, these very bytes. */
+/** If it is not encoded, a view of the same bytes. */
 export function* bytesIn(bytes: Buffer, place: Place, from = 0): Generator<void, Buffer> {
   if (place.encoding === undefined) return writtenIn(bytes, place, from);
-  // Decoded it is never longer; what is not written to takes no memory.
+  // Decoded, it is never longer; memory that is not written to is not used.
   const whole = Buffer.allocUnsafe(place.length);
   let size = 0;
   for (const piece of piecesIn(bytes, place, from)) {
@@ -44,7 +44,7 @@ export function* bytesIn(bytes: Buffer, place: Place, from = 0): Generator<void,
   return whole.subarray(0, size);
 }
 
-/** Whatever charset it claims, a text comes out. */
+/** Always returns a text, whatever charset it claims. */
 export function* textIn(bytes: Buffer, place: Place, from = 0): Generator<void, string> {
   const decoded = yield* bytesIn(bytes, place, from);
   const text = yield* textOfBytes(decoded, place.charset);
@@ -59,9 +59,9 @@ export function* textOfBytes(bytes: Buffer, charset?: string): Generator<void, s
   const encoding = (isDeclared ? decoderOf(declared)?.encoding : undefined) ?? 'utf-8';
   const isByteByByte =
     encoding === 'windows-1252' || (encoding === 'utf-8' && !isDeclared && !isUtf8(bytes));
-  // In one go: what is put together of pieces is copied once more by whoever looks into it.
+  // In one go: a text joined from pieces is copied again when it is first read.
   if ((encoding === 'utf-8' || isByteByByte) && isAscii(bytes)) return bytes.toString('latin1');
-  // One of its own: it keeps the half of a character between two pieces.
+  // A new one: it keeps half a character between two pieces.
   const decoder = new TextDecoder(encoding);
   let text = '';
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -76,7 +76,7 @@ export function* textOfBytes(bytes: Buffer, charset?: string): Generator<void, s
 const writtenIn = (bytes: Buffer, { at, length }: Place, from: number): Buffer =>
   bytes.subarray(at - from, at - from + length);
 
-/** Half a megabyte each, for who needs no more than a look at each. */
+/** Half a megabyte each, for callers that only need to look at each once. */
 export function piecesIn(bytes: Buffer, place: Place, from = 0): Iterable<Buffer> {
   const written = writtenIn(bytes, place, from);
   if (place.encoding === 'base64') return fromBase64(written);
@@ -89,7 +89,9 @@ function* asWritten(written: Buffer): Generator<Buffer> {
   }
 }
 
-/** What is not a letter of it means nothing (RFC 2045 6.8); it ends with the first equals sign. */
+/**
+ * Characters outside the alphabet are ignored (RFC 2045 6.8); it ends with the first equals sign.
+ */
 function* fromBase64(written: Buffer): Generator<Buffer> {
   let left = '';
   for (let at = 0; at < written.length; at += PIECE_BYTES) {
@@ -109,7 +111,7 @@ function* fromBase64(written: Buffer): Generator<Buffer> {
 
 const NO_LETTERS = /[^A-Za-z\d+/=_-]+/g;
 
-/** A piece ends after a line where it can, and never within an escape. */
+/** A piece ends after a line if possible, and never within an escape. */
 function* fromQuotedPrintable(written: Buffer): Generator<Buffer> {
   for (let from = 0, to = from; from < written.length; from = to) {
     to = from + PIECE_BYTES;
@@ -127,7 +129,7 @@ const LF = 10;
 const CR = 13;
 const EQUALS = 61;
 
-/** RFC 2045 6.7, forgiving: what is not an escape stays as it is. One pass, one copy. */
+/** RFC 2045 6.7, lenient: what is not an escape stays as it is. One pass, one copy. */
 function unquoted(written: Buffer): Buffer {
   const out = Buffer.allocUnsafe(written.length);
   let to = 0;
@@ -159,7 +161,7 @@ function softBreak(written: Buffer, after: number): number | undefined {
   return written[at] === LF ? at + 1 : undefined;
 }
 
-/** Far below zero for what is not a digit, so that no sum with it is a byte. */
+/** Far below zero if it is not a digit, so that no sum with it is a byte. */
 function hex(byte: number | undefined): number {
   if (byte === undefined) return -1000;
   if (byte >= 48 && byte <= 57) return byte - 48;

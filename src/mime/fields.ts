@@ -1,6 +1,7 @@
-// Header fields in their order, each with the very lines it came in. Before: the bytes of an email
-// or of one of its parts, read as Latin-1. After: tree.ts looks at what describes the content, and
-// submission/ at who writes to whom. Every step goes forward only: the time grows with the text.
+// Header fields in their order, each with its original lines. Before: the bytes of an email or of
+// one of its parts, read as Latin-1. After: tree.ts reads those that describe the content, and
+// submission/ those that name people. Every step only moves forward: the time is linear in the
+// text.
 import { decodeText, headerText, parseParameters } from '../feedback/mime.ts';
 
 export interface Field {
@@ -8,9 +9,9 @@ export interface Field {
   name: string;
   /** In lower case. */
   key: string;
-  /** Every line of it, as it came, line ends and all. */
+  /** All its lines as received, including line ends. */
   lines: string;
-  /** Unfolded, without blanks around it; one character a byte. */
+  /** Unfolded and trimmed; one character per byte. */
   value: string;
 }
 
@@ -44,7 +45,7 @@ export function readFields(text: string): { fields: Field[]; end: number } {
 
 const unfold = (value: string): string => value.replace(/\r?\n/g, '').trim();
 
-/** The first of this name. */
+/** The first field with this name. */
 export const fieldOf = (fields: readonly Field[], key: string): Field | undefined =>
   fields.find((field) => field.key === key);
 
@@ -53,7 +54,7 @@ export const textOf = ({ value }: Pick<Field, 'value'>): string => headerText(va
 
 /**
  * A parameter for people, such as a file's name: RFC 2231's forms first, then what programs write
- * in their place (RFC 2047 in quotes, raw UTF-8).
+ * instead (RFC 2047 in quotes, raw UTF-8).
  */
 export function parameterText(
   parameters: ReadonlyMap<string, string>,

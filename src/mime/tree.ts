@@ -1,11 +1,11 @@
-// The MIME tree of an email as places in its bytes: nothing is copied and nothing thrown away, so a
-// email can be passed on as it came and read at the same time. Before: an email came in by SMTP,
+// The MIME tree of an email as ranges of its bytes: nothing is copied and nothing discarded, so an
+// email can be passed on as received and read at the same time. Before: an email arrived by SMTP,
 // with CRLF at the end of every line. After: contents.ts finds what people read in it, and
 // mail/as-it-came.ts what has to be changed on its way out.
 //
-// Each level is one search by native code for lines that begin with two dashes, inside what its
-// parent left, so the time grows with the bytes and the depth, and the depth has a limit. The whole
-// boundary is not searched for: 24 MB of nearly that held the event loop for 1.4 s.
+// Each level is one search by native code for lines that begin with two dashes, inside the range
+// its parent left, so the time grows with the bytes and the depth, and the depth is limited. The
+// whole boundary is not searched for: 24 MB of near matches held the event loop for 1.4 s.
 import { atOnce } from '../process/in-turns.ts';
 import { describedBy, type Field, fieldOf, readFields } from './fields.ts';
 
@@ -20,9 +20,9 @@ export interface Entity {
   /** `text/plain` and the like, in lower case. */
   type: string;
   parameters: ReadonlyMap<string, string>;
-  /** Of the transfer, in lower case. */
+  /** The transfer encoding, in lower case. */
   encoding: string;
-  /** Of a multipart its parts, of a message the email in it; of anything else none. */
+  /** The parts of a multipart, the email in a message; otherwise empty. */
   children: Entity[];
 }
 
@@ -30,16 +30,16 @@ const MOST_DEPTH = 16;
 const MOST_PARTS = 5000;
 /** Lines that begin as every boundary does, such as comments of a program's text. */
 const MOST_LOOKS = 200_000;
-/** Of a part. */
+/** Of one part, in bytes. */
 const LONGEST_HEADER = 64 * 1024;
 
-/** After each step others may have a turn. */
+/** Others may get a turn after each step. */
 const STEP_LOOKS = 20_000;
 const STEP_PARTS = 100;
 
 /**
- * `head`: the fields that describe the content. What cannot be read is one part of its own. Stops
- * where others may have a turn: sixteen levels over 24 MB took 90 ms.
+ * `head`: the fields that describe the content. What cannot be parsed becomes one part. Yields
+ * where others may get a turn: sixteen levels over 24 MB took 90 ms.
  */
 export function* treeOf(head: string, body: Buffer): Generator<void, Entity> {
   const { fields } = readFields(head);
@@ -78,7 +78,7 @@ function* childrenOf(reading: Reading, entity: Entity, depth: number): Generator
   return boundary ? yield* readParts(reading, entity, boundary, depth) : [];
 }
 
-/** It stands there as it is (RFC 2045 6.2), not in base64 or quoted-printable. */
+/** It is not encoded (RFC 2045 6.2): neither base64 nor quoted-printable. */
 export const isPlain = ({ encoding }: Pick<Entity, 'encoding'>): boolean =>
   encoding !== 'base64' && encoding !== 'quoted-printable';
 
@@ -120,14 +120,14 @@ interface Delimiter {
   closes: boolean;
 }
 
-/** The first line of the boundary from a place on where a line begins. */
+/** The first boundary line from an offset where a line begins. */
 function* nextDelimiter(
   reading: Reading,
   delimiter: Buffer,
   from: number,
   end: number,
 ): Generator<void, Delimiter | undefined> {
-  // No further than the end: what comes after belongs to others, who look there themselves.
+  // No further than the end: what follows belongs to other parts, which search it themselves.
   const body = reading.body.subarray(0, end);
   let at = body[from] === DASH && body[from + 1] === DASH ? from : nextDashes(body, from);
   while (at >= 0 && reading.looks++ < MOST_LOOKS) {
@@ -138,7 +138,7 @@ function* nextDelimiter(
     at = nextDashes(body, at);
     if (reading.looks % STEP_LOOKS === 0) yield;
   }
-  // The whole rest was looked through.
+  // The whole rest was searched.
   yield;
   return undefined;
 }
@@ -151,7 +151,7 @@ function nextDashes(body: Buffer, from: number): number {
 
 const LINE_OF_DASHES = Buffer.from('\r\n--');
 
-/** Behind the boundary: `--` where it closes, blanks, the end of the line. */
+/** After the boundary: `--` if it closes, spaces, the end of the line. */
 function delimiterAt(body: Buffer, at: number, after: number): Delimiter | undefined {
   const end = body.length;
   const closes = body[after] === DASH && body[after + 1] === DASH;
