@@ -1,4 +1,5 @@
-// The clock: the seam through which tests move time. Durations of real network talk do not use it.
+// The clock: the seam through which tests move time. Durations of real network traffic do not use
+// it.
 
 export interface Clock {
   nowMs(): number;

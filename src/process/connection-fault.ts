@@ -1,6 +1,6 @@
-// What the database cannot do for a while: a server that cannot be reached or was lost on the way,
-// a full disk, one that takes no writes, one that is too busy. The log needs no stack of the first,
-// workers try again, and callers are told to come back.
+// Temporary faults of the database: a server that cannot be reached or was lost, that has a full
+// disk, that accepts no writes, or that is too busy. The log needs no stack for the first, workers
+// retry, and callers are told to come back.
 import { Problem } from '../errors.ts';
 
 export type DatabaseFault = 'away' | 'disk-full' | 'read-only' | 'busy';
@@ -12,11 +12,11 @@ const NETWORK_CODES =
  * ended the session).
  */
 const CONNECTION_STATES = /^(08...|53300|57P0[1235])$/;
-/** What pg and its pool say without a code. */
+/** Messages of pg and its pool that have no code. */
 const CONNECTION_TEXTS =
   /^(Connection terminated|timeout expired|Client has encountered a connection error|Client was closed)/;
 
-/** Whether a server could not be reached, or was lost: not a fault of ours, and it passes. */
+/** Whether a server could not be reached, or was lost: not our fault, and temporary. */
 export function isConnectionFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -26,29 +26,26 @@ export function isConnectionFault(error: unknown): boolean {
 }
 
 /**
- * SQLSTATE: 57014 (statement timeout), 55P03 (lock timeout), 40001 and 40P01 (others were first),
- * class 53 (resources).
+ * SQLSTATE: 57014 (statement timeout), 55P03 (lock timeout), 40001 and 40P01 (conflicts with
+ * others), class 53 (resources).
  */
 const BUSY_STATES = /^(57014|55P03|40001|40P01|53...)$/;
 
-/** What the pool says when nobody gave a connection back in time. */
+/** What the pool says if no connection was returned in time. */
 const ALL_LENT = 'timeout exceeded when trying to connect';
 
-/**
- * By name, what the database cannot do for a while; undefined: the fault is in what it was asked.
- */
+/** The name of a temporary fault of the database; undefined: the fault is in the statement. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (isConnectionFault(error)) return 'away';
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (code === '53100') return 'disk-full';
-  // The second: the file system under the server was mounted again without the right to write, as
-  // after a fault of the disk.
+  // The second: the server's file system was remounted read-only, as after a disk fault.
   if (code === '25006' || /Read-only file system/.test(String(message))) return 'read-only';
   const busy = typeof code === 'string' ? BUSY_STATES.test(code) : message === ALL_LENT;
   return busy ? 'busy' : undefined;
 }
 
-/** Away or busy: what is not urgent can be left for later. */
+/** Away or busy: work that is not urgent can wait. */
 export const isPassing = (error: unknown): boolean =>
   ['away', 'busy'].includes(databaseFault(error) ?? '');
 
@@ -69,8 +66,8 @@ const RETRY_AFTER_SECONDS: Record<DatabaseFault, number> = {
 };
 
 /**
- * What a caller is told of an error: the problem that it is, or how the database is; undefined: the
- * fault is ours.
+ * What a caller is told about an error: the Problem itself, or the state of the database;
+ * undefined: the fault is ours.
  */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;

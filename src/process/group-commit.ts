@@ -1,6 +1,6 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
 // Used where many small statements meet PostgreSQL: accepting sends, recording what happened to
-// them, opens and clicks; and for what every send of an agent asks.
+// them, opens and clicks; and the checks of every send by an agent.
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
@@ -9,23 +9,23 @@ export interface GroupCommit<Item, Result> {
 }
 
 export interface GroupOptions<Item, Result> {
-  /** Writes a group in one statement; answers one result per item, in their order. */
+  /** Writes a group in one statement; returns one result per item, in order. */
   write: (items: Item[]) => Promise<Result[]>;
   mostItems: number;
   mostBytes?: number;
   sizeOf?: (item: Item) => number;
   mostInFlight: number;
   /**
-   * Beside a group in flight another starts only when this many wait, 1 by default: every group
-   * costs the server the same half millisecond, and those who wait a little longer go together.
+   * While a group is in flight, another starts only if this many wait, 1 by default: every group
+   * costs the server the same half millisecond, and items that wait a little longer share one.
    */
   worthAnother?: number;
   /**
-   * A group smaller than this waits for company, so many milliseconds at most, as long as
+   * A group smaller than this waits for more items, at most this many milliseconds, as long as
    * `moreToCome` says that there will be some.
    */
   company?: { items: number; withinMs: number; moreToCome: (waiting: number) => boolean };
-  /** Those for which it answers the same go together, others never: each such group waits alone. */
+  /** Items with the same value share a group, others never: each such group waits separately. */
   apart?: (item: Item) => unknown;
 }
 
@@ -72,7 +72,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
       return;
     }
     scheduled = true;
-    // What came in during this turn of the event loop is committed together.
+    // What arrived during this turn of the event loop is committed together.
     setImmediate(() => {
       scheduled = false;
       if (!mayStart()) return;

@@ -1,9 +1,9 @@
-// Long work in pieces, with a turn of the event loop for everybody else after each. Its steps are a
-// generator that stops where a piece ends.
+// Long work in pieces, with a turn of the event loop for everyone else after each. The work is a
+// generator that yields where a piece ends.
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** To its end, letting everybody else have a turn after each piece. */
+/** Runs to the end, giving everyone else a turn after each piece. */
 export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next();
@@ -12,7 +12,7 @@ export async function inTurns<Result>(work: Generator<void, Result>): Promise<Re
   }
 }
 
-/** The same, where pieces are mostly small: a turn only when the last was some milliseconds ago. */
+/** The same if pieces are mostly small: a turn only if the last was a few milliseconds ago. */
 export async function inLongTurns<Result>(work: Generator<void, Result>): Promise<Result> {
   const turns = takeTurns();
   for (;;) {
@@ -23,8 +23,8 @@ export async function inLongTurns<Result>(work: Generator<void, Result>): Promis
 }
 
 /**
- * The same, answered without a promise where it ends within its first turn. Its size does not tell:
- * 64 KB of parts in one another take 75 ms.
+ * The same, returned without a promise if it ends within its first turn. The size does not predict
+ * that: 64 KB of nested parts take 75 ms.
  */
 export function soonOrInTurns<Result>(work: Generator<void, Result>): Result | Promise<Result> {
   const startedMs = performance.now();
@@ -39,7 +39,7 @@ export function soonOrInTurns<Result>(work: Generator<void, Result>): Result | P
 
 const LONGEST_TURN_MS = 5;
 
-/** For loops: to be awaited after each of their steps. */
+/** For loops: await it after each step. */
 export function takeTurns(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {
@@ -51,8 +51,8 @@ export function takeTurns(): () => Promise<void> | undefined {
 }
 
 /**
- * For short work that many callers may want at once: one a turn, so that it does not add up. What
- * setImmediate was asked for by many all runs in the same turn.
+ * For short work that many callers may want at once: one per turn, so that it does not add up.
+ * Callbacks that many pass to setImmediate all run in the same turn.
  */
 export function oneATurn(): <Result>(work: () => Result) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
@@ -63,7 +63,7 @@ export function oneATurn(): <Result>(work: () => Result) => Promise<Result> {
   };
 }
 
-/** To its end without a turn: for what is known to be small. */
+/** Runs to the end without a turn: for work known to be small. */
 export function atOnce<Result>(work: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = work.next();

@@ -1,7 +1,7 @@
-// What ended before it was done: thrown by threads/pool.ts, put into words by the feature whose
-// work it was.
+// Work that was ended before it was done: thrown by threads/pool.ts, worded by the feature it
+// belongs to.
 
-/** The work was given up: it took too long, or more memory than it may have. */
+/** The work was stopped: it took too much time or memory. */
 export class JobStopped extends Error {
   readonly reason: 'time' | 'memory';
   constructor(reason: JobStopped['reason']) {

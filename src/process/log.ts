@@ -1,5 +1,5 @@
-// The log: pino JSON lines on standard error, so that standard output stays for answers and the
-// banner. Ids of request, account and message go in; bodies and keys never do.
+// The log: pino JSON lines on standard error, so that standard output is free for answers and the
+// banner. It contains ids of requests, accounts and messages, never bodies or keys.
 import { destination, type Logger, pino } from 'pino';
 import { isConnectionFault } from './connection-fault.ts';
 
@@ -17,7 +17,7 @@ export function createLog(level: string): Log {
   );
 }
 
-/** The known fields only: drivers hang connections, and with them passwords, on their errors. */
+/** The known fields only: drivers attach connections, and with them passwords, to their errors. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, stack, cause } = error;
@@ -26,13 +26,15 @@ function describeError(error: unknown): unknown {
     type: name,
     message: messageOf(error),
     ...(code === undefined ? {} : { code }),
-    // Where in the code a server was missed says nothing; that it was, does.
+    // The place in the code where a server was missed says nothing.
     ...(isConnectionFault(error) ? {} : { stack }),
     ...(cause === undefined ? {} : { cause: describeError(cause) }),
   };
 }
 
-/** A host with several addresses fails with an error for each, and an empty text over them. */
+/**
+ * A host with several addresses fails with an error for each, and an empty message for all of them.
+ */
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors.map((each) => String((each as Error).message)).join('; ');

@@ -1,12 +1,12 @@
-// The event loop under watch: how late it is, how often it was blocked, and what had begun just
-// before. Built by main.ts; doors note what they begin, /metrics shows the figures, the log has a
-// line for every stand.
+// Watches the event loop: how late it is, how often it was blocked, and what started just before.
+// Built by main.ts; doors note what they start, /metrics shows the figures, the log has a line for
+// every block.
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { openThreadClock } from './thread-clock.ts';
 
 export interface LoopWatch {
-  /** Something begins whose length a stranger may decide. Costs next to nothing. */
+  /** Notes the start of work whose length a stranger may decide. Costs almost nothing. */
   note(what: string, account?: number): void;
   stop(): void;
 }
@@ -14,7 +14,7 @@ export interface LoopWatch {
 const BEAT_MS = 25;
 const STOOD_STILL_MS = 100;
 const MOST_NOTED = 8;
-/** Reading the catalogue takes a moment, before anybody can ask for anything: worth no line. */
+/** Reading the catalogue takes a moment, before anyone can ask for anything: not worth a line. */
 const STARTING_MS = 5000;
 
 export function startLoopWatch(deps: {
@@ -30,7 +30,7 @@ export function startLoopWatch(deps: {
   const timer = setInterval(() => {
     const [nowMs, nowWorkedMs] = [performance.now(), workedMs()];
     const lateMs = Math.max(0, nowMs - beatMs - BEAT_MS);
-    // While the machine was busy with others, nothing of ours stood in the way.
+    // Time in which the machine was busy with others does not count.
     const blockedMs = Math.min(lateMs, nowWorkedMs - beatWorkedMs);
     deps.metrics.loopDelay.observe(lateMs / 1000);
     if (blockedMs > STOOD_STILL_MS) {

@@ -1,10 +1,10 @@
-// A worker's rest between two looks at its queue: for a while, or until somebody knows that there
-// is something to do.
+// A worker's pause between two checks of its queue: for a time, or until it is woken because there
+// is work.
 
 export interface Nap {
   /**
-   * Waits for `ms` or for `wake`, whichever is first. A wake since the last rest counts: nothing is
-   * slept through.
+   * Waits for `ms` or for `wake`, whichever comes first. A wake since the last rest counts: none is
+   * missed.
    */
   rest(ms: number): Promise<void>;
   wake(): void;

@@ -1,14 +1,14 @@
-// A fault that comes back until its cause is gone: with the database away, every look and every
-// write fails, many times a second. It is said once a second. For whoever tries again on their own,
-// and for strangers, who could fill the log; what fails for one caller is said for that caller.
+// A fault that recurs until its cause is gone: with the database away, every read and every write
+// fails, many times a second. It is logged once a second. For work that retries by itself, and for
+// strangers, who could fill the log; what fails for one caller is logged for that caller.
 import { isConnectionFault } from './connection-fault.ts';
 import type { Log } from './log.ts';
 
 const SAID_EVERY_MS = 1000;
 
 /**
- * What says the fault `text`, to be handed to `catch`. Kinds of errors are told apart: one does not
- * hide another.
+ * Returns a handler for `catch` that logs `text`. Kinds of errors are counted separately: one does
+ * not hide another.
  */
 export function recurringFault(
   log: Log,

@@ -1,5 +1,5 @@
-// Work that a process does again and again, such as looking into the database: begun by the clock,
-// never twice at once, and awaited when it stops.
+// Work that a process repeats, such as polling the database: started by a timer, never twice at
+// once, and awaited when it stops.
 
 export function repeatedly(
   everyMs: number,

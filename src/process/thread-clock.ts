@@ -1,17 +1,17 @@
-// The time a thread was on a processor. On a machine that is busy with others the clock on the wall
-// says nothing about who worked.
+// The CPU time of a thread. On a machine that is busy with others, wall time does not show who
+// worked.
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 
 export interface ThreadClock {
   /**
-   * Milliseconds of the thread's work: Linux tells; elsewhere those of all threads, never too
-   * little. Takes some microseconds.
+   * CPU milliseconds of the thread on Linux; elsewhere those of all threads, so never too few.
+   * Takes a few microseconds.
    */
   workedMs(): number;
   close(): void;
 }
 
-/** What this thread is called by others of its process; undefined where the system has no name. */
+/** The name of this thread for others in its process; undefined if the system has none. */
 export function ownThreadId(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').at(-1);
@@ -20,7 +20,7 @@ export function ownThreadId(): string | undefined {
   }
 }
 
-/** Of the thread that opens it, or of another one of this process. */
+/** For the thread that opens it, or another one of this process. */
 export function openThreadClock(threadId = ownThreadId()): ThreadClock {
   try {
     const file = openSync(`/proc/self/task/${threadId}/schedstat`, 'r');
@@ -32,7 +32,7 @@ export function openThreadClock(threadId = ownThreadId()): ThreadClock {
           const length = readSync(file, line, 0, line.length, 0);
           ms = Number.parseInt(line.toString('latin1', 0, length), 10) / 1e6;
         } catch {
-          // A thread that has ended works no more.
+          // The thread has ended.
         }
         return ms;
       },

@@ -1,4 +1,4 @@
-// The version of this program, from package.json, which stands beside both src/ and dist/.
+// The version of this program, from package.json, which is next to both src/ and dist/.
 import { readFileSync } from 'node:fs';
 
 export const VERSION: string = JSON.parse(
