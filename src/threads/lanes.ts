@@ -1,17 +1,17 @@
 // Work that waits for a thread, in one lane per share (an account, the previews of an account, the
-// reports): lanes take turns, so one that floods makes only itself wait. Before it: pool.ts takes
-// an order. After it: a batch for one thread.
+// reports): lanes take turns, so a flood delays only its own lane. Before it: pool.ts takes an
+// order. After it: a batch for one thread.
 
-/** Whose work it is. Those of one share wait in one line. */
+/** Whose work it is. Orders of one share wait in one queue. */
 export type Share = string;
 
 export interface Waiting {
   share: Share;
-  /** About how many bytes it takes to hand over. */
+  /** Roughly how many bytes are transferred. */
   size: number;
   /** By performance.now(). */
   sinceMs: number;
-  /** It may have ended a thread already: whatever goes with it would suffer. */
+  /** It may have killed a thread already, so nothing shares a batch with it. */
   alone: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface Waiting {
 const MOST_IN_BATCH = 24;
 const MOST_BYTES_IN_BATCH = 1024 * 1024;
 /**
- * From here on a share is slow, and stays it for a while: its work goes one by one, and never takes
+ * From this time on a share counts as slow, for a while: its work runs one by one, and never takes
  * the last thread.
  */
 const SLOW_MS = 25;
 const SLOW_FOR_MS = 2000;
 
 export function createLanes<Item extends Waiting>() {
-  // In the order of their turns: whoever had one goes to the end.
+  // In the order of their turns: a lane that had one goes to the end.
   const lanes = new Map<Share, Item[]>();
   const slowUntil = new Map<Share, number>();
   const held = new Set<Share>();
@@ -53,7 +53,7 @@ export function createLanes<Item extends Waiting>() {
       count++;
     },
 
-    /** What a thread did not get to goes before all that came later. */
+    /** What a thread did not get to comes before everything newer. */
     putBack(items: readonly Item[]): void {
       for (const item of items.toReversed()) {
         const lane = lanes.get(item.share);
@@ -63,11 +63,11 @@ export function createLanes<Item extends Waiting>() {
       }
     },
 
-    /** The next batch: one of each lane in turn. What is slow or suspect goes alone. */
+    /** The next batch: one order from each lane in turn. A slow or suspect one goes alone. */
     take({ alsoSlow }: { alsoSlow: boolean }): Item[] {
       const batch: Item[] = [];
       let bytes = 0;
-      // A lane that had its turn stands at the end, where this loop meets it again.
+      // A lane that had its turn moves to the end, where this loop reaches it again.
       for (const [share, lane] of lanes) {
         if (held.has(share)) continue;
         const first = lane[0]!;
@@ -81,7 +81,7 @@ export function createLanes<Item extends Waiting>() {
       return batch;
     },
 
-    /** While a thread that was ended over work of this share still runs, it gets no other. */
+    /** A share gets no other thread while one that was ended because of its work still runs. */
     hold: (share: Share) => void held.add(share),
     release: (share: Share) => void held.delete(share),
 
@@ -93,7 +93,7 @@ export function createLanes<Item extends Waiting>() {
       slowUntil.set(share, nowMs + SLOW_FOR_MS);
     },
 
-    /** Takes out what has waited since before then. */
+    /** Removes what has waited since before then. */
     takeOlderThan(sinceMs: number): Item[] {
       const old: Item[] = [];
       for (const [share, lane] of [...lanes]) {

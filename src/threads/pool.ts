@@ -1,6 +1,6 @@
-// Threads for work that a stranger's text decides: it runs beside the main thread, within limits of
-// memory and time, and is killed when it oversteps them. Before it: a feature gives an order. After
-// it: the job's output, a Problem, or JobStopped.
+// Threads for work whose cost a stranger's text decides: it runs beside the main thread, within
+// limits of memory and time, and is killed when it exceeds them. Before it: a feature gives an
+// order. After it: the job's output, a Problem, or JobStopped.
 import { Problem } from '../errors.ts';
 import { JobStopped } from '../process/job-stopped.ts';
 import type { Log } from '../process/log.ts';
@@ -12,11 +12,11 @@ import { startThread, type Thing, type Thread, type ThreadOrder } from './thread
 export interface RunOptions {
   share: Share;
   uses?: readonly Thing[];
-  /** About how many bytes the input has; large ones are not put into one batch. */
+  /** Roughly how many bytes the input has; large ones do not share a batch. */
   size?: number;
-  /** Of the input: these change hands, so that it is tried only once. */
+  /** Buffers of the input: they are transferred, so the order is tried only once. */
   transfer?: readonly ArrayBuffer[];
-  /** Told how long a thread worked on it, even where that came to nothing. */
+  /** Called with how long a thread worked on it, even if there was no result. */
   spent?: (ms: number) => void;
 }
 
@@ -32,26 +32,27 @@ export interface Pool<Known extends Jobs> {
 export interface PoolOptions {
   /** What the threads run: a file that calls serveJobs. */
   file: URL;
-  /** Data that each of them starts with. */
+  /** Data that each thread starts with. */
   given?: unknown;
-  /** At least 2: one that is slow or was killed leaves another. */
+  /** At least 2: if one is slow or was killed, another remains. */
   threads: number;
   log: Log;
   metrics: Pick<Metrics, 'jobsStopped' | 'jobWait' | 'jobBatch'>;
   /**
-   * Of work, for one order: while the machine was busy with others, the clock alone does not count.
+   * CPU time for one order: wall time alone does not count, because the machine may be busy with
+   * others.
    */
   deadlineMs?: number;
   memoryMb?: number;
   /** How long an order waits for its turn before it is refused. */
   longestWaitMs?: number;
   mostWaiting?: number;
-  /** False: none is started before there is work. */
+  /** False: no thread is started before there is work. */
   startAhead?: boolean;
 }
 
 interface Order extends ThreadOrder, Waiting {
-  /** How many threads died while they worked on it, for lack of memory. */
+  /** How many threads ran out of memory while working on it. */
   strikes: number;
   spent: (ms: number) => void;
   resolve: (output: unknown) => void;
@@ -61,20 +62,20 @@ interface Order extends ThreadOrder, Waiting {
 interface Member {
   thread: Thread;
   state: 'starting' | 'idle' | 'busy';
-  /** By their place; undefined once answered. */
+  /** By their index; undefined once answered. */
   batch: (Order | undefined)[];
   givenMs: number;
-  /** It has slow work in hand, or suspect work. */
+  /** It is doing slow or suspect work. */
   slow: boolean;
-  /** Over whose work it was ended. */
+  /** The share because of whose work it was ended. */
   guilty: Share | undefined;
-  /** The work on one order, as the watch saw it last. */
+  /** The work on one order, at the last check. */
   watched: { order: Order | undefined; sinceMs: number; workedMs: number };
 }
 
 const WATCH_EVERY_MS = 50;
 /**
- * A thread that works on one order for so many times the deadline is stuck, however busy the
+ * A thread that works on one order for this many times the deadline is stuck, however busy the
  * machine is.
  */
 const STUCK = 20;
@@ -85,7 +86,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   const { deadlineMs = 500, memoryMb = 128, longestWaitMs = 15_000, mostWaiting = 4000 } = options;
   const lanes = createLanes<Order>();
   const members = new Set<Member>();
-  /** Ended, but perhaps still in a native call that nothing interrupts. */
+  /** Ended, but possibly still in a native call that nothing can interrupt. */
   let leaving = 0;
   let startAfterMs = 0;
   let scheduled = false;
@@ -119,7 +120,9 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     members.add(member);
   }
 
-  /** One thread is ready or on its way beyond those at work, so that a killed one is not missed. */
+  /**
+   * Besides the busy threads one is ready or starting, so that a killed one is replaced at once.
+   */
   function keepOneIdle(): void {
     if (closed || performance.now() < startAfterMs) return;
     const spare = [...members].some(({ state }) => state !== 'busy');
@@ -129,7 +132,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    // What came in during this turn of the event loop is sent together.
+    // What arrived during this turn of the event loop is sent together.
     setImmediate(() => {
       scheduled = false;
       dispatch();
@@ -148,7 +151,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     watch();
   }
 
-  /** Slow work together never holds the last thread: the others' is done in the meantime. */
+  /** Slow work never takes the last thread, so that other work goes on. */
   function mayTakeSlow(): boolean {
     const slow = [...members].filter((member) => member.slow).length;
     return slow < Math.max(1, threads - 1);
@@ -164,8 +167,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     try {
       member.thread.work(batch);
     } catch (error) {
-      // Something in it cannot be cloned, which is a fault of ours; what the thread knows now is
-      // not known.
+      // Something in it cannot be cloned, which is our fault; the state of the thread is unknown.
       for (const order of left(member)) order.reject(error);
       drop(member);
     }
@@ -199,7 +201,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     return orders;
   }
 
-  /** Looks whether anybody works too long, or waits too long. */
+  /** Checks whether an order takes too long, or waits too long. */
   function watch(): void {
     if (watching !== undefined || closed) return;
     if (lanes.count() === 0 && ![...members].some(({ state }) => state === 'busy')) return;
@@ -225,7 +227,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     const worked = Math.min(tookMs, nowWorkedMs - watched.workedMs);
     if (worked < deadlineMs && tookMs < deadlineMs * STUCK) return;
     log.warn({ job: order.job, share: order.share, ms: tookMs }, 'a job was stopped: too long');
-    // Where that is a native call, it runs to its end on a core: one for each share, and no more.
+    // A native call runs to its end on a core: at most one for each share.
     member.guilty = order.share;
     lanes.hold(order.share);
     drop(member);
@@ -248,9 +250,9 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   /**
-   * A thread ran out of memory. What it worked on is suspect and tried once more by itself, as
-   * others may have filled the thread before; the second time it is guilty. Nothing is known when
-   * the orders themselves were too large to read.
+   * A thread ran out of memory. The order it worked on is suspect and retried once, alone, because
+   * others may have filled the thread before; the second time it is guilty. If the orders
+   * themselves were too large to read, none can be blamed.
    */
   function lose(member: Member, error: Error): void {
     members.delete(member);

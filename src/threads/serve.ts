@@ -5,8 +5,8 @@ import { Problem } from '../errors.ts';
 import { openThreadClock, ownThreadId, type ThreadClock } from '../process/thread-clock.ts';
 
 /**
- * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May
- * throw a Problem.
+ * Plain work on data that can be cloned; `thing` returns what was transferred once for many orders.
+ * May throw a Problem.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each job has its own input
 export type Job = (input: any, thing: (key: string) => unknown) => unknown;
@@ -15,38 +15,40 @@ export type Jobs = Record<string, Job>;
 export interface Batch {
   /** New to this thread, by their keys. */
   things: [key: string, value: unknown][];
-  /** Keys of what it need not keep any longer. */
+  /** Keys of things it no longer needs to keep. */
   forget: string[];
   orders: [job: string, input: unknown][];
 }
 
-/** Place in the batch, milliseconds it took, and what came out. */
+/** Index in the batch, milliseconds it took, and the result. */
 export type JobDone = [place: number, ms: number, result: Result];
 export type Result =
   | { output: unknown }
   | { problem: Pick<Problem, 'code' | 'detail' | 'faults'> }
   | { failure: unknown };
 
-/** The thread has loaded what it runs; under which name the system knows it, if under any. */
+/** The thread has loaded its file; with the system's name for the thread, if it has one. */
 export interface Ready {
   ready: string | undefined;
 }
 
 export interface JobsDone {
   answers: JobDone[];
-  /** The batch is over; what has no answer was not begun. */
+  /** The batch is over; orders without an answer were not started. */
   over: boolean;
 }
 
-/** The place of the order a thread works on, for whoever has to find the guilty one. */
+/**
+ * A thread's current index while it is between batches; otherwise the index of its current order.
+ */
 export const RESTING = -1;
 
-/** After so long a batch is given back: others may have been waiting. */
+/** After this time the rest of a batch is returned: others may be waiting. */
 const LONGEST_BATCH_MS = 20;
-/** What is done is sent together, but those at the front need not wait for all. */
+/** Answers are sent together, but the first ones do not wait for all. */
 const ANSWER_EVERY_MS = 5;
 
-/** What the pool was opened with for its threads. */
+/** The data with which the pool was opened for its threads. */
 export const given = <Given>(): Given => (workerData as { given: Given }).given;
 
 /** `tidy`: what is done after each batch, once it is answered. */
@@ -89,7 +91,7 @@ export function serveJobs(jobs: Jobs, tidy?: () => void): void {
     port.postMessage(message, joinBytes(message.answers));
   }
 
-  // Nested too deep, or more than its memory holds: what it was is known on the other side.
+  // Nested too deep, or larger than its memory: the other side knows what it was.
   port.on('messageerror', (error) => {
     throw error;
   });
@@ -97,8 +99,8 @@ export function serveJobs(jobs: Jobs, tidy?: () => void): void {
 }
 
 /**
- * How long this thread worked since. The exact clock is asked only where the one on the wall went
- * on suspiciously far.
+ * How long this thread has worked since. The CPU clock is read only if wall time is suspiciously
+ * long.
  */
 function startStopwatch(clock: ThreadClock): () => number {
   const startedMs = performance.now();
@@ -130,16 +132,16 @@ function attempt(work: () => unknown): Result {
   }
 }
 
-/** Bytes that have so many in a buffer of their own change hands as they are. */
+/** From this size on, bytes in a buffer of their own are transferred instead of copied. */
 const LARGE_BYTES = 64 * 1024;
 
-/** What holds bytes: an output, or a list in one. */
+/** What contains bytes: an output, or a list in one. */
 type Holder = Record<string, unknown>;
 
 /**
- * Bytes of all outputs, one after the other in one buffer that changes hands: copying each by
- * itself took 60 µs an email. Large ones are not copied at all, and what is shared stays where it
- * is.
+ * The bytes of all outputs, one after the other in one buffer that is transferred: copying each
+ * separately took 60 µs per email. Large ones are not copied at all, and shared ones stay where
+ * they are.
  */
 function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   const found: [holder: Holder, field: string, bytes: Uint8Array][] = [];
@@ -170,6 +172,6 @@ function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   return [...whole, joined];
 }
 
-/** It fills most of its buffer, which is then nobody else's. */
+/** It fills most of its buffer, so nothing else uses that buffer. */
 const isAlone = ({ buffer, length }: Uint8Array): boolean =>
   length >= LARGE_BYTES && length * 2 > buffer.byteLength;

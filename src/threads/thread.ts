@@ -1,18 +1,18 @@
-// One thread, seen from the main one: started, fed with a batch at a time, watched, and ended where
-// it cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts
-// in the thread.
+// One thread, seen from the main one: started, given one batch at a time, watched, and ended if it
+// cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts in
+// the thread.
 import { Worker } from 'node:worker_threads';
 import { openThreadClock, type ThreadClock } from '../process/thread-clock.ts';
 import { type Batch, type JobDone, type JobsDone, RESTING, type Ready } from './serve.ts';
 
 /**
- * Something large that many orders name by its key; it is handed to each thread once. A key means
- * one value for ever.
+ * Something large that many orders refer to by key; it is sent to each thread once. A key always
+ * means the same value.
  */
 export interface Thing {
   key: string;
   value: unknown;
-  /** About how many bytes it has. */
+  /** Roughly how many bytes it has. */
   size: number;
 }
 
@@ -20,7 +20,7 @@ export interface ThreadOrder {
   job: string;
   input: unknown;
   uses: readonly Thing[];
-  /** Of the input: these go to the thread as they are, and are gone here. */
+  /** Buffers of the input: they are transferred to the thread and empty here afterwards. */
   transfer: readonly ArrayBuffer[];
 }
 
@@ -29,21 +29,21 @@ export interface ThreadEvents {
   answered(answers: JobDone[]): void;
   /** The batch is over. */
   resting(): void;
-  /** It is gone, by itself: out of memory, or a fault of ours. */
+  /** It ended by itself: out of memory, or a fault of ours. */
   died(error: Error): void;
-  /** It is gone, by whatever cause, and its memory is free. */
+  /** It ended, whatever the cause, and its memory is free. */
   gone(): void;
 }
 
 export type Thread = ReturnType<typeof startThread>;
 
-/** What a thread keeps of things. Compiled templates take some ten times their source. */
+/** How many things a thread keeps. Compiled templates take about ten times their source. */
 const MOST_THINGS = 1000;
 const MOST_THING_BYTES = 2 * 1024 * 1024;
 
 /**
- * At its limit a thread gets 16 MB more in which to end. A collection moves up to a third of what
- * is young into the old space at once: with more than this (Node 24 has 192 by itself) it may need
+ * At its limit a thread gets 16 MB more in which to end. A collection moves up to a third of the
+ * young space into the old space at once: with more than this (Node 24 defaults to 192) it may need
  * more than those 16 MB, and V8 then ends the whole process.
  */
 const YOUNG_MB = 48;
@@ -60,7 +60,8 @@ export function startThread({ file, memoryMb, given }: ThreadOptions, events: Th
   const progress = new Int32Array(new SharedArrayBuffer(4)).fill(RESTING);
   const worker = new Worker(file, {
     workerData: { progress, given },
-    // Nothing of ours that a stranger's text could ask for, and no loader of a test runner.
+    // Empty, so that a stranger's text can read nothing of ours, and no test runner's loader is
+    // used.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
@@ -131,11 +132,14 @@ export function startThread({ file, memoryMb, given }: ThreadOptions, events: Th
         orders.flatMap(({ transfer }) => [...transfer]),
       );
     },
-    /** Its own work: what others do on this machine, or in this process, is not its fault. */
+    /**
+     * CPU time of this thread only: what others do on this machine, or in this process, does not
+     * count.
+     */
     workedMs: () => clock?.workedMs() ?? 0,
-    /** The place in its batch of what it works on just now; RESTING between batches. */
+    /** The index in its batch of the current order; RESTING between batches. */
     place: () => Atomics.load(progress, 0),
-    /** At once for us. A native call that runs still runs to its end: `gone` tells when. */
+    /** Immediate for us. A native call still runs to its end: `gone` reports when. */
     end(): Promise<unknown> {
       ended = true;
       return worker.terminate();

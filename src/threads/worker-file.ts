@@ -1,6 +1,6 @@
-// Where the threads' files are: beside this one in what was built. Node runs no TypeScript in a
-// thread, so whoever runs the sources (tests, benchmarks) takes the built ones too; `npm run build`
-// and the tests' set-up make them.
+// Where the threads' files are: next to this one in the build. Node runs no TypeScript in a thread,
+// so tests and benchmarks, which run the sources, use the built files too; `npm run build` and the
+// tests' set-up make them.
 const built = (name: string): URL =>
   new URL(
     import.meta.url.endsWith('.ts') ? `../../dist/threads/${name}` : `./${name}`,

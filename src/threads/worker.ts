@@ -1,5 +1,5 @@
 // What runs in the threads. Every job is a plain function of a feature, from data that can be
-// cloned to data that can be cloned; main.ts gives features the way to it, so none of them knows of
+// cloned to data that can be cloned; main.ts connects features to it, so none of them knows about
 // threads.
 import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
