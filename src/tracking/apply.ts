@@ -1,7 +1,7 @@
-// Tracking put into an email: pixel, links and the unsubscribe address, each with a token of its
-// own. delivery/attempt.ts calls it while composing. There and not when the email is accepted:
-// accepting stays fast, the stored email is what its sender wrote, and a switch of the account
-// holds for what is still in the queue.
+// Adds tracking to an email: pixel, links and the unsubscribe address, each with its own token.
+// delivery/attempt.ts calls it while composing, not when the email is accepted: accepting stays
+// fast, the stored email is what its sender wrote, and an account's setting also applies to what is
+// still queued.
 import { idTimeMs } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { trackedPieces } from './insert.ts';
@@ -9,8 +9,7 @@ import { makeToken, type TokenKind } from './token.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * People follow links in old emails; after two years nobody does, and what leaked is worth nothing
- * any more.
+ * People follow links in old emails; after two years nobody does, and a leaked link is worthless.
  */
 const VALID_MS = 730 * DAY_MS;
 
@@ -21,7 +20,10 @@ export const TRACKING_PATHS: Record<TokenKind, string> = {
   unsubscribe: '/u/',
 };
 
-/** Opened by the token of the unsubscribe link: whoever may leave a stream may choose among all. */
+/**
+ * Opened with the token of the unsubscribe link: a recipient who may leave a stream may choose
+ * among all.
+ */
 export const PREFERENCES_PATH = '/preferences/';
 
 export interface Tracker {
@@ -38,7 +40,7 @@ export interface TrackedEmail {
   place?: number;
 }
 
-/** In pieces: whoever wants one text joins them. */
+/** In pieces: join them if you need one text. */
 export function trackHtml(
   tracker: Tracker,
   email: TrackedEmail,
@@ -55,7 +57,7 @@ export function trackHtml(
 
 /**
  * The token holds stream and address themselves: unsubscribing works for as long as the email
- * exists, even when we have forgotten it.
+ * exists, even after we have deleted it.
  */
 export function unsubscribeUrl(
   tracker: Tracker,
@@ -65,11 +67,11 @@ export function unsubscribeUrl(
   return trackingUrl(tracker, email, 'unsubscribe', 0, writeSubscriber(email.stream, recipient));
 }
 
-/** The default stream is left out, as in links that were made before there were streams. */
+/** The default stream is left out, as in links made before streams existed. */
 const writeSubscriber = (stream: string, address: string): string =>
   stream === DEFAULT_STREAM ? address : `${stream} ${address}`;
 
-/** Neither name nor address has a space. */
+/** Neither name nor address contains a space. */
 export function readSubscriber(written: string): { stream: string; address: string } {
   const at = written.indexOf(' ');
   return at < 0

@@ -1,5 +1,5 @@
 // Links that an operator switched off: one target of a message, all links of a message, or a host
-// for everybody. Written by `sandmartin link`; link-switch.ts asks on every click.
+// for everyone. Written by `sandmartin link`; link-switch.ts checks on every click.
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -106,7 +106,7 @@ async function accountOf(database: Queryable, messageId: string, uuid: string): 
   );
 }
 
-/** As a browser would write it, so that two ways to write one address are one. */
+/** As a browser would write it, so that two spellings of one URL are equal. */
 function readUrl(text: string): string {
   if (URL.canParse(text)) return new URL(text).href;
   throw new Problem(
@@ -117,7 +117,7 @@ function readUrl(text: string): string {
 
 function readHost(text: string): string {
   const url = `https://${text}/`;
-  // The dot of the root changes nothing about where a link leads.
+  // A trailing dot does not change where a link leads.
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
   if (host !== '' && !/[/:@?#]/.test(text)) return host;
   throw new Problem('invalid', `"${text.slice(0, 200)}" is not a host name such as evil.example.`);

@@ -1,6 +1,6 @@
-// Tracking put into HTML: links led through the click redirect, and the open pixel, found in one
-// reading of the email. Before it: apply.ts, which makes the addresses. After it: the HTML of one
-// copy; what is not tracked stays byte for byte.
+// Adds tracking to HTML: links through the click redirect, and the open pixel, in one pass over the
+// email. Before it: apply.ts, which makes the URLs. After it: the HTML of one copy; what is not
+// tracked stays byte for byte.
 import { Tokens } from '../html/tokens.ts';
 import { usualBodyEnd } from './body-end.ts';
 import {
@@ -15,8 +15,8 @@ import { pixelImage } from './pixel.ts';
 
 export interface Insertion {
   /**
-   * Gets the target as a browser would read it and the number of the link, from 0; without it links
-   * stay.
+   * Gets the target as a browser would read it and the number of the link, from 0; without this
+   * function links stay unchanged.
    */
   linkUrl?: ((url: string, index: number) => string) | undefined;
   /** Without it there is no pixel. */
@@ -26,7 +26,7 @@ export interface Insertion {
 export const insertTracking = (html: string, insertion: Insertion): string =>
   trackedPieces(html, insertion).join('');
 
-/** The same, not put together: with 25 MB of HTML each form of it counts. */
+/** The same, not joined: with 25 MB of HTML every copy matters. */
 export function trackedPieces(html: string, { linkUrl, pixelUrl }: Insertion): string[] {
   const changes: Change[] = [];
   let bodyEnd = linkUrl === undefined ? usualBodyEnd(html) : undefined;
@@ -41,8 +41,8 @@ export function trackedPieces(html: string, { linkUrl, pixelUrl }: Insertion): s
 }
 
 /**
- * The pixel stands last in the body: before the last </body>, else the last </html>, else where the
- * page ends.
+ * The pixel comes last in the body: before the last </body>, otherwise the last </html>, otherwise
+ * at the end of the page.
  */
 function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
   const tokens = new Tokens(html, LINK_ATTRIBUTES);

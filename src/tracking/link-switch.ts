@@ -1,7 +1,7 @@
-// Whether a tracked link may still lead anywhere: not when its account is suspended or gone, nor
-// when an operator switched it off (disabled-links.ts). Asked by inbound/click.ts and open.ts on
-// every visit, so the answer is remembered for two seconds. While the database is away the last
-// answer holds, and without one links work: readers are not to suffer from our trouble.
+// Whether a tracked link still works: not if its account is suspended or gone, nor if an operator
+// switched it off (disabled-links.ts). Used by inbound/click.ts and open.ts on every visit, so the
+// answer is cached for two seconds. While the database is away the last answer holds, and without
+// one links work: our outage must not affect readers.
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../store/pool.ts';
 import type { TrackingToken } from './token.ts';
 
 export interface LinkSwitch {
-  /** Whether the account is there and not suspended. */
+  /** Whether the account exists and is not suspended. */
   isActive(accountId: number): Promise<boolean>;
   /** Whether the link of a click leads to its target. */
   leads(token: Pick<TrackingToken, 'accountId' | 'messageId' | 'url'>): Promise<boolean>;
@@ -17,12 +17,12 @@ export interface LinkSwitch {
 
 interface AccountLinks {
   active: boolean;
-  /** `uuid url`; with nothing after the blank, all links of the message. */
+  /** `uuid url`; with nothing after the space, all links of the message. */
   off: ReadonlySet<string>;
 }
 
 const REMEMBERED_MS = 2000;
-/** A reader waits no longer for it. */
+/** The longest a reader waits for it. */
 const LONGEST_WAIT_MS = 500;
 const MOST_REMEMBERED = 10_000;
 
@@ -74,13 +74,13 @@ export function openLinkSwitch(deps: { database: Database; log: Log }): LinkSwit
   };
 }
 
-/** `a.b.example`, `b.example`, `example`: what is said of a host holds for the names below it. */
+/** `a.b.example`, `b.example`, `example`: a rule for a host also applies to the names below it. */
 function namesOf(url: string): string[] {
   const labels = new URL(url).hostname.replace(/\.$/, '').split('.');
   return labels.map((_, index) => labels.slice(index).join('.'));
 }
 
-/** Asks once for all who want to know at the same time, and again when the answer is old. */
+/** Asks once for all simultaneous callers, and again when the answer is old. */
 function remembering<Key, Value>(
   ask: (key: Key) => Promise<Value>,
   otherwise: Value,

@@ -1,6 +1,5 @@
-// Which links of an email are tracked, and what is written in their place: only the values of href
-// in
-// <a> and <area>. insert.ts hands over every start tag and puts the changes into the email.
+// Which links of an email are tracked, and what replaces them: only the values of href in <a> and
+// <area>. insert.ts passes every start tag and applies the changes.
 import { escapeAttribute } from '../html/references.ts';
 import type { Tokens } from '../html/tokens.ts';
 import { MOST_URL_BYTES } from './token.ts';
@@ -13,7 +12,7 @@ export interface Link {
   url: string;
 }
 
-/** A part of the source, and what stands there instead. */
+/** A part of the source, and its replacement. */
 export interface Change {
   start: number;
   end: number;
@@ -21,28 +20,25 @@ export interface Change {
 }
 
 /**
- * No email for people has more, and each costs about 10 µs of signing: those after them lead
- * straight to their target.
+ * No email for people has more, and each costs about 10 µs of signing: further ones lead straight
+ * to their target.
  */
 export const MOST_TRACKED_LINKS = 2_000;
 /**
- * How much longer an email may become, in characters; once it would, the rest of its links stay as
+ * How much longer an email may become, in characters; beyond that, the rest of its links stay as
  * they are.
  */
 export const MOST_ADDED = 1024 * 1024;
 
 export const LINK_ATTRIBUTES = ['href', 'data-sm-track'];
 
-/**
- * The link of a start tag, when it leads into the web and its sender does not want it kept as it
- * is.
- */
+/** The link of a start tag, if it leads to the web and its sender has not excluded it. */
 export function trackedLink(tokens: Tokens): Link | undefined {
   const { name } = tokens.element;
   if (name !== 'a' && name !== 'area') return undefined;
   const place = tokens.valuePlace('href');
-  // Each character of an address is written with at most this many: what is longer is too long,
-  // before it is read.
+  // Each character of a URL takes at most this many: a longer value is too long before it is
+  // decoded.
   if (place === undefined || place.end - place.start > MOST_URL_BYTES * LONGEST_REFERENCE)
     return undefined;
   if (/^\s*off\s*$/i.test(tokens.attribute('data-sm-track') ?? '')) return undefined;
@@ -63,8 +59,8 @@ function webAddress(href: string): string | undefined {
 }
 
 /**
- * Control characters and blanks at both ends; an expression that asks for them at the end would try
- * at every blank.
+ * Control characters and blanks at both ends; a regular expression anchored at the end would try at
+ * every space.
  */
 function withoutControls(text: string): string {
   let start = 0;
@@ -82,7 +78,7 @@ export function linkChanges(
   let added = 0;
   for (const { start, end, quoted, url } of links) {
     const written = escapeAttribute(makeUrl(url, changes.length));
-    // A value without quotes gets them: ours may hold characters that end it.
+    // A value without quotes gets them: ours may contain characters that would end it.
     const value = quoted ? written : `"${written}"`;
     added += value.length - (end - start);
     if (added > MOST_ADDED) break;

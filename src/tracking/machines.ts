@@ -1,10 +1,10 @@
-// Who loads a pixel or follows a link without a person being there: image proxies, link scanners,
-// previews. inbound/open.ts and click.ts ask; such events carry `machine: true` and a click by one
-// does not raise the status. Only what the operators say about themselves or what is unmistakable:
-// a wrong "machine" hides a person.
+// What loads a pixel or follows a link without a person: image proxies, link scanners, previews.
+// Used by inbound/open.ts and click.ts; such events carry `machine: true` and a click by one does
+// not raise the status. Only what their operators document or what is unmistakable: a wrong
+// "machine" hides a person.
 import { BlockList, isIP } from 'node:net';
 
-/** Fields of the request, names in lower case (as node gives them). */
+/** Fields of the request, names in lower case (as in node). */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export function isMachine(
@@ -31,23 +31,24 @@ const AGENTS = new RegExp(
     'barracuda|proofpoint|mimecast|symantec|forcepoint|fireeye|trellix|trendmicro|sophos|ironport|fortinet|fortimail|checkpoint|zscaler|mcafee|kaspersky|urlscan|virustotal|cloudmark|vade ?secure|hornetsecurity|avanan',
     // Link previews of chats and networks, as their developer pages name them.
     'slackbot|slack-imgproxy|facebookexternalhit|facebot|twitterbot|linkedinbot|whatsapp|telegrambot|discordbot|pinterestbot|redditbot|applebot|iframely|embedly',
-    // Crawlers call themselves so; "cubot" is a telephone.
+    // What crawlers call themselves; "cubot" is a phone.
     '(?<!cu)bot\\b|crawler|spider|crawling|slurp|mediapartners-google|feedfetcher|google-inspectiontool|google-read-aloud',
-    // Browsers without a window. Not curl, node or python-requests: with those developers try their
-    // own links, and a scanner that wants to see what a reader would see does not call itself so.
+    // Browsers without a window. Not curl, node or python-requests: developers test their own links
+    // with those, and a scanner that wants to see what a reader sees does not identify itself like
+    // that.
     'headlesschrome|phantomjs|puppeteer|playwright|selenium',
   ].join('|'),
   'i',
 );
 
 function isMachineAgent(userAgent: string): boolean {
-  // Apple's Mail Privacy Protection fetches every image through relays and says just this
+  // Apple's Mail Privacy Protection fetches every image through relays and sends only this
   // (support.apple.com/guide/iphone/iphf084865c7).
   if (userAgent === '' || userAgent === 'Mozilla/5.0') return true;
   return AGENTS.test(userAgent);
 }
 
-// Networks from which the filters look at links, in their own published lists.
+// Networks from which the filters fetch links, from their own published lists.
 const NETWORKS: readonly string[] = [
   // Exchange Online Protection, which runs Safe Links: endpoint set 10 of endpoints.office.com;
   // 40.94 fetches the links.
@@ -97,8 +98,8 @@ function isScannerAddress(ipAddress: string | undefined): boolean {
 }
 
 /**
- * What browsers send when they load a page nobody has asked for yet (Sec-Purpose of the Fetch
- * standard, and its elders).
+ * What browsers send when they load a page before anyone asked for it (Sec-Purpose of the Fetch
+ * standard, and its predecessors).
  */
 function isPrefetch(headers: RequestHeaders): boolean {
   return ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>

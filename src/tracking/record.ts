@@ -1,4 +1,4 @@
-// Recording opens and clicks: after the answer, in batches, and later when the database is away.
+// Recording opens and clicks: after the answer, in batches, and later if the database is away.
 // Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every
 // other event.
 
@@ -13,7 +13,8 @@ import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 
 /**
- * What waits for a database that is away; about 10 MB. Past it the newest are dropped and counted.
+ * How many wait for a database that is away; about 10 MB. Beyond that, new ones are dropped and
+ * counted.
  */
 const MOST_WAITING = 20_000;
 const RETRY_MS = 1000;
@@ -25,13 +26,13 @@ export interface Engagement {
   userAgent: string;
   ipAddress: string;
   machine: boolean;
-  /** Of a click. */
+  /** For a click. */
   url?: string;
   /** Which link of the email. */
   index: number;
-  /** Whose copy; null where one copy went to all. */
+  /** Whose copy; null if one copy went to all. */
   place: number | null;
-  /** What makes it the same when it is told again; made up where nobody gave one. */
+  /** Identifies the event if it is reported again; generated if none is given. */
   identity?: string;
 }
 
@@ -95,11 +96,11 @@ export function openEngagementRecorder(deps: {
 }
 
 /**
- * Whoever has the pixel's address can load it for ever; past so many the email has told all it can.
+ * Anyone with the pixel's URL can load it for ever; after this many events more say nothing new.
  */
 const MOST_EVENTS_OF_A_MAIL = 20_000;
 
-/** Whose copy it is; of an older email, which went to all in one copy, all of them. */
+/** Whose copy it is; for an older email, which went to all in one copy, all recipients. */
 async function withRecipients(
   database: Database,
   events: readonly SeenEvent[],
@@ -147,7 +148,7 @@ export function toEvent(engagement: Engagement, nowMs: number): SeenEvent {
       engagement.identity ?? `${whose} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
     // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's,
     // the most frequent of all, fetches the pixel when a person opens the email. So opens always
-    // count, and carry `machine` for those who want to look closer.
+    // count, and carry `machine` for anyone who wants to distinguish them.
     raisesStatus: kind === 'opened' || !machine,
   };
 }

@@ -1,7 +1,7 @@
-// Tracking tokens: everything a pixel or a redirect must know, signed, in the URL itself. No table
-// is asked before the answer. delivery/ makes them while composing; inbound/open.ts, click.ts and
+// Tracking tokens: everything a pixel or a redirect needs, signed, in the URL itself. No table is
+// read before the answer. delivery/ makes them while composing; inbound/open.ts, click.ts and
 // unsubscribe.ts read them. The target of a link is inside the signed bytes, so a token cannot be
-// bent to another address (no open redirect).
+// changed to lead elsewhere (no open redirect).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type TokenKind = 'open' | 'click' | 'unsubscribe';
@@ -14,11 +14,11 @@ export interface TrackingToken {
   /** Which link of the email. */
   index: number;
   /**
-   * Whose copy: the recipient's place in the message's list. Null in tokens of emails that went to
+   * Whose copy: the recipient's index in the message's list. Null in tokens of emails that went to
    * all in one copy.
    */
   place: number | null;
-  /** After this instant the token opens nothing any more. Kept in whole hours, rounded up. */
+  /** After this instant the token is no longer valid. Kept in whole hours, rounded up. */
   expiresMs: number;
   /** Where a click leads; '' for the other kinds. */
   url: string;
@@ -33,13 +33,10 @@ const HTTPS_BIT = 0x80;
 const PLACE_BIT = 0x40;
 const MESSAGE_BYTES = 16;
 const HEAD_BYTES = 4 + MESSAGE_BYTES;
-/**
- * 128 bits: nobody guesses one in the life of the universe, and it is half the characters of the
- * whole hash.
- */
+/** 128 bits: impossible to guess, and half the characters of the whole hash. */
 const MAC_BYTES = 16;
 const HOUR_MS = 3_600_000;
-/** Browsers and email programs carry URLs of this length; longer ones are left untracked. */
+/** Browsers and email programs support URLs of this length; longer ones are left untracked. */
 export const MOST_URL_BYTES = 2000;
 
 export function makeToken(key: Buffer, token: TrackingToken): string {
@@ -55,7 +52,7 @@ export function makeToken(key: Buffer, token: TrackingToken): string {
   return Buffer.concat([body, macOf(key, body)]).toString('base64url');
 }
 
-/** What the token says, or undefined when we did not sign it or its time is over. */
+/** What the token says, or undefined if we did not sign it or it has expired. */
 export function readToken(key: Buffer, text: string, nowMs: number): TrackingToken | undefined {
   if (text.length > 4 * MOST_URL_BYTES || !/^[\w-]+$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
@@ -90,7 +87,7 @@ function macOf(key: Buffer, body: Buffer): Buffer {
     .subarray(0, MAC_BYTES);
 }
 
-/** 7 bits a byte, the lowest first; the high bit says that more follow. */
+/** 7 bits per byte, the lowest first; the high bit says that more follow. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
