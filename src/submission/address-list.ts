@@ -1,6 +1,6 @@
-// Lists of addresses in a header: From, To, Cc, Reply-To as programs write them (RFC 5322 3.4), with
-// quotes, comments and encoded words. Before: mime/fields.ts. After: email.ts knows who is meant.
-// One pass over the text, in turns: a header holds ten thousand.
+// Lists of addresses in a header: From, To, Cc, Reply-To as programs write them (RFC 5322 3.4),
+// with quotes, comments and encoded words. Before: mime/fields.ts. After: email.ts knows the
+// people. One pass over the text, in turns: a header may hold ten thousand addresses.
 import { type Mailbox, parseAddress } from '../addresses.ts';
 import { textOf } from '../mime/fields.ts';
 import { atOnce, inLongTurns } from '../process/in-turns.ts';
@@ -10,7 +10,7 @@ const LONG = 8 * 1024;
 
 type AddressList = Mailbox[] | undefined;
 
-/** Undefined: something in it is no mailbox, such as a group or a name without a domain. */
+/** Undefined: something in it is not a mailbox, such as a group or a name without a domain. */
 export const readAddressList = (value: string): AddressList | Promise<AddressList> =>
   value.length > LONG ? inLongTurns(reading(value)) : atOnce(reading(value));
 
@@ -31,7 +31,7 @@ interface Piece {
   words: string;
   /** What is between the angle brackets. */
   inBrackets: string | undefined;
-  /** Of the comments, the last. */
+  /** The last comment. */
   comment: string;
 }
 
@@ -51,7 +51,7 @@ const nameOf = (words: string): string =>
     .trim()
     .slice(0, LONGEST_NAME);
 
-/** At commas that stand neither in quotes nor in comments nor in angle brackets. */
+/** At commas outside quotes, comments and angle brackets. */
 function* splitList(value: string): Generator<Piece> {
   let piece: Piece = { words: '', inBrackets: undefined, comment: '' };
   let isOpen = false;
@@ -94,7 +94,7 @@ function readQuoted(value: string, from: number): { text: string; end: number } 
   return { text, end: value.length };
 }
 
-/** They may be in one another. */
+/** Comments may be nested. */
 function readComment(value: string, from: number): { text: string; end: number } {
   let text = '';
   let depth = 1;

@@ -1,6 +1,6 @@
-// The content of an email as it comes in: smtp-server's parser, with one stream in place of its
-// PassThrough, which is two and a transform, and a short way for content that came whole, of which
-// it would look at every byte. Before: a socket. After: taking.ts reads it.
+// The content of an email as it arrives: smtp-server's parser, with one stream in place of its
+// PassThrough, which is two and a transform, and a shortcut for content that came in one piece,
+// which the parser would read byte by byte. Before: a socket. After: taking.ts reads it.
 import { Readable } from 'node:stream';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
@@ -32,7 +32,7 @@ class Content extends Readable {
   end(bytes?: Buffer): void {
     this.writableEnded = true;
     if (bytes !== undefined && this.#isWhole(bytes) && this.emit(WHOLE, bytes)) {
-      // By which smtp-server knows that there is no end to wait for.
+      // Tells smtp-server that there is no end to wait for.
       this.readable = false;
       return;
     }
@@ -55,7 +55,7 @@ export class ArrivingStream extends SMTPStream {
     this._maxBytes = Number(mostBytes) || Number.POSITIVE_INFINITY;
     this.dataBytes = 0;
     this._atDataStart = true;
-    // It has all that smtp-server asks of a PassThrough.
+    // It has all that smtp-server needs from a PassThrough.
     this._dataStream = new Content() as unknown as SMTPServerDataStream;
     return this._dataStream;
   }

@@ -1,6 +1,6 @@
 // The certificate of SMTP submission: read when the service starts and again whenever its files
-// change, so that a renewed one is shown without a restart. Before: TLS_CERT and TLS_KEY. After:
-// server.ts shows it to new connections.
+// change, so that a renewed one is used without a restart. Before: TLS_CERT and TLS_KEY. After:
+// server.ts uses it for new connections.
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../process/log.ts';
@@ -17,7 +17,7 @@ export interface Certificate {
   key: string;
 }
 
-/** Fails when one cannot be read, or when they do not belong together. */
+/** Fails if one cannot be read, or if they do not match. */
 export async function readCertificate({ certFile, keyFile }: CertificateFiles) {
   const [cert, key] = await Promise.all([
     readPem('TLS_CERT', certFile),
@@ -44,7 +44,9 @@ async function readPem(setting: string, file: string): Promise<string> {
 
 const LOOK_EVERY_MS = 5000;
 
-/** Files are replaced one after the other: a pair that does not fit is left until one changes. */
+/**
+ * Files are replaced one after the other: a pair that does not match is ignored until one changes.
+ */
 export function watchCertificate(
   files: CertificateFiles,
   { log, everyMs = LOOK_EVERY_MS }: { log: Log; everyMs?: number },
@@ -54,7 +56,7 @@ export function watchCertificate(
   async function look(): Promise<void> {
     const seen = await stampOf(files);
     if (seen === undefined || seen === shown) return;
-    // The first time, too: it may have been renewed since the service read it.
+    // Also the first time: it may have been renewed since the service read it.
     const isFirst = shown === undefined;
     shown = seen;
     show(await readCertificate(files));
@@ -65,7 +67,7 @@ export function watchCertificate(
   });
 }
 
-/** Undefined while one of them is away. */
+/** Undefined while one of them is missing. */
 async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string | undefined> {
   try {
     const found = await Promise.all([stat(certFile), stat(keyFile)]);

@@ -1,5 +1,5 @@
-// smtp-server with what it leaves out: our own enhanced status codes, sentences of several lines,
-// and a plain answer to whoever would send a key in the clear. Before: a socket. After: server.ts
+// smtp-server with what it lacks: our own enhanced status codes, replies of several lines, and a
+// clear answer to clients that would send a key without TLS. Before: a socket. After: server.ts
 // says what happens to a key and to an email.
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -10,7 +10,7 @@ import { replyLines } from './replies.ts';
 export class SubmissionServer extends SMTPServer {
   readonly #strangerMs: number;
 
-  /** `strangerMs`: how long a connection may stay that has not logged in. */
+  /** `strangerMs`: how long a connection may stay without logging in. */
   constructor(options: SMTPServerOptions, strangerMs: number) {
     super(options);
     this.#strangerMs = strangerMs;
@@ -37,7 +37,7 @@ export class SubmissionServer extends SMTPServer {
   }
 }
 
-/** What is said to MAIL, RCPT and DATA when all is well: clients send these three in one packet. */
+/** Replies to MAIL, RCPT and DATA on success: clients send these three in one packet. */
 const GATHERED = new Set([250, 354]);
 
 class SubmissionConnection extends SMTPConnection {
@@ -52,9 +52,9 @@ class SubmissionConnection extends SMTPConnection {
   }
 
   /**
-   * What answers one packet leaves in one (RFC 2920 3.2), as one text: a write of its own for each
-   * reply took a fifth of the time of an email, and three corked texts a sixth. Everything else
-   * leaves at once: behind the 220 of STARTTLS the socket is another's.
+   * Replies to one packet leave in one (RFC 2920 3.2), as one text: a separate write for each reply
+   * took a fifth of the time of an email, and three corked texts a sixth. Everything else leaves at
+   * once: after the 220 of STARTTLS the socket belongs to TLS.
    */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     const lines = typeof data === 'string' ? replyLines(data) : undefined;
@@ -63,7 +63,7 @@ class SubmissionConnection extends SMTPConnection {
       super.send(code, lines ?? data, lines === undefined ? context : false);
       return;
     }
-    // Behind the promises that judge the commands of this packet.
+    // After the promises that check the commands of this packet.
     if (this.#said === '') process.nextTick(() => this.#leave());
     const enhanced = this._getEnhancedStatusCode(code, context);
     for (const [at, line] of (lines ?? [`${enhanced} ${data ?? ''}`.trim()]).entries()) {
@@ -77,7 +77,7 @@ class SubmissionConnection extends SMTPConnection {
     if (said !== '' && this._socket.readyState === 'open') this._socket.write(said, 'latin1');
   }
 
-  /** The shape of most: smtp-server takes every address apart a dozen times. */
+  /** A shortcut for most commands: smtp-server parses every address a dozen times. */
   override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
     const [, said, address] = PLAIN_ADDRESS.exec(command.toString('latin1')) ?? [];
     if (address === undefined || said!.toLowerCase() !== name) {

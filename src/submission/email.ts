@@ -1,6 +1,6 @@
-// A submitted email, read: who writes to whom and what the header asks of us, while the MIME tree
-// stays as it came. Before: lines.ts has looked at its line ends. After: sending/accept.ts judges it
-// by the rules of every send.
+// Reads a submitted email: who writes to whom and what the header asks of us, while the MIME tree
+// stays as received. Before: lines.ts has checked its line ends. After: sending/accept.ts checks it
+// by the rules for every send.
 import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { bytesIn } from '../mime/decoding.ts';
@@ -69,7 +69,7 @@ function splitHeader(raw: Buffer): { fields: Field[]; bodyAt: number } {
   return { fields, bodyAt: end };
 }
 
-/** What we sent and what comes in again would go round for ever. */
+/** An email that we sent and that comes back would loop for ever. */
 function refuseCircle(fields: readonly Field[]): void {
   const ours = fields.find(({ key }) => key === 'x-sm-message-id');
   if (ours === undefined) return;
@@ -89,7 +89,7 @@ interface People {
 
 const NAMES_PEOPLE = new Set(['from', 'to', 'cc', 'reply-to']);
 
-/** The fields that name people, with those they name; undefined: it is no list of mailboxes. */
+/** The fields that name people, with those they name; undefined: not a list of mailboxes. */
 type Lists = [Field, Mailbox[] | undefined][];
 
 async function readPeople(fields: readonly Field[]): Promise<People> {
@@ -100,7 +100,7 @@ async function readPeople(fields: readonly Field[]): Promise<People> {
     lists.push([field, list instanceof Promise ? await list : list]);
   }
   const unread: [string, string][] = [];
-  /** What cannot be read as a list of mailboxes is shown as it came. */
+  /** What cannot be read as a list of mailboxes is shown as received. */
   const listOf = (key: string, most = Number.POSITIVE_INFINITY): Mailbox[] => {
     const found = lists.filter(([field]) => field.key === key);
     const all = found.flatMap(([, list]) => list ?? []);
@@ -114,7 +114,7 @@ async function readPeople(fields: readonly Field[]): Promise<People> {
   return { from: fromIn(lists), to, cc, replyTo, unread };
 }
 
-/** Exactly one: who signs for the email must not depend on who reads it. */
+/** Exactly one: the author of the email must not depend on which program reads it. */
 function fromIn(lists: Lists): Mailbox {
   const found = lists.filter(([{ key }]) => key === 'from');
   if (found.length !== 1) {
@@ -150,7 +150,7 @@ function asAddressed(
 const isContent = ({ key }: Field): boolean =>
   key.startsWith('content-') && key !== 'content-length';
 
-/** Each once: what describes the content must say one thing. */
+/** Each once: the description of the content must be unambiguous. */
 function contentLines(fields: readonly Field[]): string {
   const described = fields.filter(isContent);
   const seen = new Set<string>();
@@ -159,7 +159,7 @@ function contentLines(fields: readonly Field[]): string {
   throw new Problem('invalid', `The email has two ${twice.name} headers. Send one.`);
 }
 
-/** Where an email has been, who vouched for it then, and what only its last server needs. */
+/** Where an email has been, who vouched for it there, and what only its last server needs. */
 const TRACE = new Set([
   'delivered-to',
   'x-original-to',
@@ -180,7 +180,7 @@ const TRACE_FAMILIES = ['x-ms-exchange-', 'x-forefront-', 'x-microsoft-antispam'
 const isTrace = (key: string): boolean =>
   TRACE.has(key) || TRACE_FAMILIES.some((family) => key.startsWith(family));
 
-/** What the sender says beside the email itself; what orders a relay about is refused later. */
+/** The sender's own headers; those that would give a relay instructions are refused later. */
 function ownHeaders(fields: readonly Field[]): [string, string][] {
   const own = fields
     .filter(({ key }) => !isTrace(key) && (!isWrittenByUs(key) || commandsRelay(key)))
@@ -193,8 +193,8 @@ function ownHeaders(fields: readonly Field[]): [string, string][] {
 const MOST_REFERENCES = 20;
 
 /**
- * The email goes out under an id of ours, by which reports are known again. Its own is the last it
- * refers to, so that answers and later emails of the same thread still find it.
+ * The email goes out under an id of ours, by which reports are matched. Its own id becomes the last
+ * reference, so that answers and later emails of the same thread still find it.
  */
 function referencesOf(fields: readonly Field[]): string {
   const idsIn = (key: string): string[] =>

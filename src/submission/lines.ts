@@ -1,14 +1,16 @@
-// The lines of a submitted email: every one ends with CRLF, and there is no NUL. Before: server.ts
-// has read the bytes. After: email.ts reads its header. A bare CR or LF is where two servers may
-// disagree about the end of an email, and so how one email is smuggled into another: such an email is
-// refused, not fixed (RFC 5321 2.3.8, 4.1.1.4).
+// The lines of a submitted email: each ends with CRLF, and there is no NUL. Before: server.ts has
+// read the bytes. After: email.ts reads its header. At a bare CR or LF two servers may disagree
+// about the end of an email, which lets one email be smuggled into another: it is refused, not
+// fixed (RFC 5321 2.3.8, 4.1.1.4).
 import { isAscii } from 'node:buffer';
 import { Problem } from '../errors.ts';
 import { turn } from '../process/in-turns.ts';
 
 const CR = 13;
 const LONGEST_LINE = 998;
-/** What is looked at between two turns of the event loop: two milliseconds where all lines are empty. */
+/**
+ * How much is checked between two turns of the event loop: two milliseconds if all lines are empty.
+ */
 const PIECE_BYTES = 64 * 1024;
 
 export interface Seen {
@@ -32,15 +34,15 @@ async function checkRest(raw: Buffer, seen: Looking): Promise<Seen> {
 
 interface Looking extends Seen {
   lineStart: number;
-  /** Up to where it was looked at. */
+  /** Checked up to here. */
   at: number;
 }
 
-/** As text, which is searched by native code: a loop over its bytes took four times as long. */
+/** As text, which native code searches: a loop over its bytes took four times as long. */
 function checkPiece(raw: Buffer, seen: Looking): void {
   const from = seen.at;
   let end = Math.min(from + PIECE_BYTES, raw.length);
-  // A line end is in one piece.
+  // A line end must not be split.
   if (end < raw.length && raw[end - 1] === CR) end--;
   const text = raw.toString('latin1', from, end);
   const nul = text.indexOf('\0');

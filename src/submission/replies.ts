@@ -1,10 +1,10 @@
 // Replies: what operations/refusal.ts says, as SMTP says it. A reply code, an enhanced status code
-// (RFC 3463) and our sentence, in lines that every client can take. Temporary is what passes by
-// itself: programs try again after a 4, and give up after a 5.
+// (RFC 3463) and our sentence, in lines that every client accepts. What passes by itself is
+// temporary: programs try again after a 4, and give up after a 5.
 import type { ProblemCode } from '../errors.ts';
 import type { RefusalBody } from '../operations/refusal.ts';
 
-/** An error as smtp-server wants it. */
+/** An error as smtp-server expects it. */
 export interface SmtpReply extends Error {
   responseCode: number;
 }
@@ -28,7 +28,7 @@ const CODES: Record<ProblemCode | 'internal', Codes> = {
 
 export const replyOf = ({ code, detail }: RefusalBody): SmtpReply => reply(...CODES[code], detail);
 
-/** While logging in: whatever is wrong with the key, the answer is that it does not open. */
+/** During login: whatever is wrong with the key, the reply is that the login failed. */
 export const loginReplyOf = ({ code, detail }: RefusalBody): SmtpReply =>
   CODES[code][0] < 500 ? reply(454, '4.7.0', detail) : reply(535, '5.7.8', detail);
 

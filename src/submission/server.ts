@@ -1,6 +1,6 @@
 // SMTP submission: programs that speak SMTP log in with an API key as their password and hand over
-// whole emails. Here is who may connect, for how long and with what; connection.ts speaks the
-// protocol, and taking.ts says what happens to a key and to an email.
+// whole emails. This file decides who may connect, for how long and with what; connection.ts speaks
+// the protocol, and taking.ts says what happens to a key and to an email.
 import type { AddressInfo } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { parseAddress } from '../addresses.ts';
@@ -14,9 +14,9 @@ import { admit, answer, countRefused, logIn, type SubmissionDeps, take } from '.
 export interface SubmissionOptions {
   host: string;
   port: number;
-  /** By which the server calls itself. */
+  /** What the server calls itself. */
   name: string;
-  /** TLS from the first byte; else by STARTTLS. */
+  /** TLS from the first byte; otherwise by STARTTLS. */
   secure: boolean;
   /** Undefined: there is no TLS, and only programs on this machine can log in. */
   certificate: Certificate | undefined;
@@ -26,11 +26,11 @@ export interface SubmissionOptions {
 export interface SubmissionLimits {
   most: number;
   mostOfNetwork: number;
-  /** How long a connection may stay that has not logged in. */
+  /** How long a connection may stay without logging in. */
   strangerMs: number;
-  /** How long one may stay after its last email began. */
+  /** How long it may stay after its last email began. */
   provenMs: number;
-  /** How long a wrong key waits for its answer. */
+  /** How long the reply to a wrong key is delayed. */
   wrongKeyMs: number;
   /** RFC 5321 4.5.3.2.7: at least five minutes. */
   idleMs: number;
@@ -71,12 +71,12 @@ export async function startSubmission(
     secure,
     ...certificate,
     disabledCommands: certificate === undefined ? ['STARTTLS'] : [],
-    // Over the network AUTH is closed until there is TLS: see onConnect.
+    // Over the network AUTH is refused without TLS: see onConnect.
     allowInsecureAuth: true,
     authRequiredMessage: '5.7.0 Log in first: any username, and an API key as the password.',
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
-    // What happens to an email is told by its timeline: nobody here writes reports by email.
+    // The timeline shows what happens to an email: we send no reports by email.
     hideDSN: true,
     size: MOST_BODY_BYTES,
     maxRecipients: MOST_RECIPIENTS,
@@ -122,7 +122,7 @@ export async function startSubmission(
     onData(stream, session, done) {
       const work = () => take(deps, stream, session);
       answer(deps, session, work, (answered) => {
-        // What is refused early still has to be read to its end, where the answer is due.
+        // What is refused early still has to be read to its end: the reply comes only then.
         if (stream.readable) stream.resume();
         if (answered instanceof Error) done(answered);
         else done(null, `2.0.0 ${answered}`);
@@ -130,7 +130,8 @@ export async function startSubmission(
     },
   };
   const server = new SubmissionServer(behaviour, limits.strangerMs);
-  // Before smtp-server sees the connection, so that one that makes room does so at once.
+  // Before smtp-server sees the connection, so that a connection that has to make room closes at
+  // once.
   server.server.prependListener('connection', (socket) => {
     const isTaken = places.enter(socket);
     deps.metrics.smtpConnected.inc({ result: isTaken ? 'taken' : 'full' });
@@ -139,7 +140,7 @@ export async function startSubmission(
       return countConnected();
     }
     const key = keyOf(socket);
-    // Those that wait to be told count too.
+    // Connections that still wait for their refusal count too.
     if (refused.size >= limits.mostOfNetwork) socket.destroy();
     else refused.add(key);
     socket.once('close', () => refused.delete(key));

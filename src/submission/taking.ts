@@ -1,6 +1,6 @@
 // What happens to a key and to an email that came by SMTP. Before: server.ts, when a client has
-// said it all. After: sending/accept.ts, the same as for every door; 250 is said when the email is
-// on disk.
+// sent everything. After: sending/accept.ts, the same as for every door; the reply is 250 once the
+// email is on disk.
 import type {
   SMTPServerAuthentication,
   SMTPServerDataStream,
@@ -26,8 +26,8 @@ export interface SubmissionDeps extends OperationDeps {
 const MOST_WRONG_KEYS = 3;
 
 /**
- * Whatever goes wrong is told, logged and counted as at every other door. At once where nobody has to
- * be asked, as on a connection whose key is remembered.
+ * Whatever goes wrong is answered, logged and counted as at every other door. Synchronous if
+ * nothing has to be looked up, as on a connection whose key is cached.
  */
 export function answer<Answer>(
   deps: SubmissionDeps,
@@ -55,14 +55,14 @@ function refusal(deps: SubmissionDeps, session: SMTPServerSession, error: unknow
   return replyOf(refuse(deps, { door: 'smtp', request: session.id, ...account }, error).body);
 }
 
-/** What is said in words that only SMTP has, such as to an email that is too large. */
+/** For refusals that only SMTP has, such as an email that is too large. */
 export const countRefused = ({ metrics }: SubmissionDeps): void =>
   metrics.refused.inc({ code: 'invalid', door: 'smtp' });
 
 const isReply = (error: unknown): error is SmtpReply =>
   error instanceof Error && 'responseCode' in error;
 
-/** Who logged in. The key is judged again for every email: it may be revoked in between. */
+/** Who logged in. The key is checked again for every email: it may be revoked in between. */
 interface User {
   key: string;
   account?: number;
@@ -72,7 +72,7 @@ const userOf = ({ user }: SMTPServerSession): User | undefined => user as User |
 
 const wrongKeys = new WeakMap<SMTPServerSession, number>();
 
-/** Undefined: welcome. Guessing is slowed: an answer to a wrong key takes its time. */
+/** Undefined: logged in. To slow down guessing, the reply to a wrong key is delayed. */
 export async function logIn(
   deps: SubmissionDeps,
   { password }: SMTPServerAuthentication,
@@ -118,7 +118,7 @@ export function admit(deps: SubmissionDeps, session: SMTPServerSession): Caller 
   return caller instanceof Promise ? caller.then(noted) : noted(caller);
 }
 
-/** What is said behind 250. */
+/** Returns the text after 250. */
 export async function take(
   deps: SubmissionDeps,
   stream: SMTPServerDataStream,

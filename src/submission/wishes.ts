@@ -1,5 +1,5 @@
-// What an email asks of us in its header: X-SM-Template and its like, which act and are removed.
-// Before: email.ts has read the fields. After: the same schema judges them as in POST /v1/send.
+// What an email asks of us in its header: X-SM-Template and the like, which are acted on and
+// removed. Before: email.ts has read the fields. After: the schema of POST /v1/send checks them.
 import { Problem } from '../errors.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { type Field, textOf } from '../mime/fields.ts';
@@ -31,7 +31,7 @@ async function readAsked(asked: readonly Field[]): Promise<Wishes> {
   const said = new Map<string, string>();
   for (const field of asked) {
     requireKnown(field);
-    // Tags may be in several headers; of everything else there is one.
+    // Tags may be in several headers; everything else occurs once.
     const before = said.get(field.key);
     if (before !== undefined && field.key !== 'x-sm-tags') {
       throw new Problem('invalid', `The email has two ${field.name} headers. Send one.`);
