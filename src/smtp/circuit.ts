@@ -1,5 +1,5 @@
 // The relay's circuit: a state machine that only counts; relay-health.ts feeds it, makes the probes
-// and tells of changes. After: the worker claims nothing and sending/accept answers 502 while it is
+// and reports changes. After: the worker claims nothing and sending/accept answers 502 while it is
 // not closed.
 //
 //                3 faults or 3 hangs in a row, or silence
@@ -9,9 +9,9 @@
 //      │                                                                          (one probe under way)
 //      └──────────────────────────── reached or worked ─────────────────────────────────────┘
 //
-// What opened because emails hung is on trial after a greeting: few emails at a time, and one more
-// hang opens it again. Only an email that the relay answered to its end (worked) ends the trial and
-// the longer waits.
+// A circuit that opened because emails hung is on trial after a greeting: few emails at a time, and
+// one more hang opens it again. Only an email that the relay answered to its end (worked) ends the
+// trial and the longer waits.
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
@@ -26,11 +26,11 @@ export interface Circuit {
   isOnTrial(): boolean;
   /** Until the next probe while open. */
   probeInMs(): number;
-  /** The wait is over; the caller that is told true makes the one probe. */
+  /** The wait is over; the caller that gets true makes the one probe. */
   takeProbe(): boolean;
   /** The probe failed: if emails hung, it was because the relay is away. */
   probeFailed(): void;
-  /** A session is open: connect, TLS, greeting, EHLO and AUTH went well. */
+  /** A session is open: connect, TLS, greeting, EHLO and AUTH succeeded. */
   reached(): void;
   /** The relay answered an email to its end, whatever it said about it. */
   worked(): void;
@@ -46,15 +46,13 @@ export interface CircuitOptions {
   /** Milliseconds of a monotonic clock: a wall clock that was set back would keep it open. */
   now?: () => number;
   random?: () => number;
-  /** In a row, without a success between. Default 3. */
+  /** In a row, without a success in between. Default 3. */
   faultsToOpen?: number;
   /** Default 3. */
   hangsToOpen?: number;
   /** From one probe's start to the next; doubles with every failed one. Default 0.5 s. */
   firstWaitMs?: number;
-  /**
-   * Default 3 s: a relay that is back is seen within 5 s, even when the jitter is at its longest.
-   */
+  /** Default 3 s: a relay that is back is seen within 5 s, even with the longest jitter. */
   longestWaitMs?: number;
 }
 
@@ -106,8 +104,8 @@ export function createCircuit(options: CircuitOptions = {}): Circuit {
       hangs = 0;
       close();
     },
-    // What was under way when it opened fails too and says nothing new: faults and hangs count
-    // while closed.
+    // What was in progress when it opened fails too and says nothing new: faults and hangs count
+    // only while closed.
     fault() {
       if (state === 'closed' && ++faults >= faultsToOpen) open(now());
     },

@@ -1,14 +1,12 @@
-// Places for connections to a listener that anybody may connect to, in fair shares: nobody can keep
-// the others out. Whoever has been here long without having proven anything goes first, of the
+// Places for connections to a listener that anyone may connect to, in fair shares: nobody can keep
+// others out. The first to be closed is the oldest connection that has proven nothing, from the
 // network that holds the most places. Used by the feedback listener and by SMTP submission.
 import { isIPv6, type Socket } from 'node:net';
 
 export interface Places {
-  /** False: the network has its share. May end the connection of somebody else. */
+  /** False: the network has its share. May close another connection. */
   enter(socket: Socket): boolean;
-  /**
-   * Whoever speaks over it has shown something that we signed, or is trusted; and it is at work.
-   */
+  /** The client has presented something that we signed, or is trusted; and it is active. */
   prove(peer: Peer): void;
   leave(peer: Peer): void;
   taken(): number;
@@ -23,9 +21,9 @@ export interface Peer {
 export interface PlaceLimits {
   most: number;
   mostOfNetwork: number;
-  /** How long a connection may stay that has proven nothing. */
+  /** How long a connection may stay without proving anything. */
   strangerMs: number;
-  /** How long one may stay after its last proof. */
+  /** How long it may stay after its last proof. */
   provenMs: number;
 }
 
@@ -36,7 +34,9 @@ interface Place {
   proven: boolean;
 }
 
-/** Networks that have proven something lately; their connections are not the first to go. */
+/**
+ * Networks that have proven something recently; their connections are not the first to be closed.
+ */
 const MOST_KNOWN_NETWORKS = 1000;
 const LOOK_EVERY_MS = 1000;
 
@@ -83,7 +83,7 @@ export function createPlaces(limits: PlaceLimits): Places {
       const key = keyOf(socket);
       const place = { socket, network, sinceMs: performance.now(), proven: known.has(network) };
       taken.set(key, place);
-      // Not told of what went on under TLS: for that there is leave().
+      // Not emitted for a socket that was upgraded to TLS: leave() handles that.
       socket.once('close', () => {
         if (taken.get(key) === place) taken.delete(key);
       });
@@ -111,7 +111,7 @@ export const keyOf = ({ remoteAddress, remotePort }: Peer): string =>
 
 export const bareAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/** What one party usually holds: 256 addresses of IPv4, a /48 of IPv6. */
+/** What one party usually has: 256 IPv4 addresses, an IPv6 /48. */
 export function networkOf(address: string): string {
   const bare = bareAddress(address);
   if (!isIPv6(bare)) return `${bare.split('.').slice(0, 3).join('.')}.0/24`;

@@ -1,7 +1,7 @@
 // The email as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC
 // 5321 4.5.2). Before: chunks from compose.ts. After: transaction.ts writes them. Piece by piece,
-// as the socket takes them: an email of 25 MB, even if it is all dots, holds up nobody. Nothing is
-// copied but pieces with a dot to double.
+// as the socket takes them: an email of 25 MB, even if it is all dots, blocks nobody. Only pieces
+// with a dot to double are copied.
 
 const CR = 13;
 const LF = 10;
@@ -12,14 +12,14 @@ const END_WITH_BREAK = Buffer.from('\r\n.\r\n');
 const PIECE_BYTES = 65_536;
 
 /**
- * The chunks with dots doubled and the end mark. `onEnd` is called right before that mark is given
- * out: once it is written, the relay may have the email.
+ * The chunks with dots doubled and the end mark. `onEnd` is called right before that mark is
+ * returned: once it is written, the relay may have the email.
  */
 export function* dataPieces(
   chunks: readonly Buffer[],
   onEnd: () => void = () => {},
 ): Generator<Buffer> {
-  // The two bytes before the current place; the first line has a line start before it.
+  // The two bytes before the current position; the first line has a line start before it.
   let before: Seam = { two: CR, one: LF };
   for (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) {

@@ -5,13 +5,13 @@
 export interface Envelope {
   /** Return path. */
   from: string;
-  /** `local@a-label-domain` as parseMailbox gives it. */
+  /** `local@a-label-domain` as parseMailbox returns it. */
   recipients: readonly string[];
   /** Comes back in the relay's reports (RFC 3461 4.4). */
   envelopeId: string;
   /**
-   * The email's header holds raw UTF-8. A recipient that needs SMTPUTF8 is seen here without being
-   * told.
+   * The email's header contains raw UTF-8. Recipients that need SMTPUTF8 are detected here without
+   * it.
    */
   smtputf8: boolean;
 }

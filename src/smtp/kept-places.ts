@@ -1,6 +1,6 @@
-// Places of the relay's pool that are kept for newcomers. Asked by relay.ts who may begin: without
-// them one account's backlog is in every session, and the one email of another waits until one of
-// them is answered, which a slow relay takes its time for.
+// Places of the relay's pool that are kept for newcomers. relay.ts asks it who may begin: otherwise
+// one account's backlog fills every session, and the single email of another waits until one of
+// them is answered, which takes long with a slow relay.
 import type { Job } from './relay-hangs.ts';
 
 /** Reserved places cost a lone backlog at most this share of its rate. */

@@ -4,7 +4,7 @@
 
 /**
  * Silence is counted in beats, not read off a clock: a process that was frozen or busy for seconds
- * counts one beat, for the answers may all be there and only unread.
+ * counts one beat, because the answers may all have arrived unread.
  */
 export const BEAT_MS = 100;
 
@@ -24,7 +24,7 @@ export interface Patience {
 
 /**
  * A relay gets three times what it usually needs, 1 s at least and 15 s at most. Usual is what it
- * needed twice in a row (or the first time): a relay that makes everybody wait is not taken for
+ * needed twice in a row (or the first time): a relay that makes everyone wait is not considered
  * dead, and one long outage teaches nothing.
  */
 export function createPatience(): Patience {

@@ -1,4 +1,4 @@
-// A look at a relay before anything depends on it: connects, logs in, says goodbye. Asked by
+// Checks a relay before anything depends on it: connects, logs in, quits. Used by
 // operations/relays.ts before a relay is saved, and by `doctor`.
 import { parseRelayUrl } from './relay-url.ts';
 import { DEFAULT_TIMEOUTS, openSession, quitSession } from './session.ts';
@@ -8,7 +8,7 @@ export type RelayProbe =
   | { ok: true /** It reports deliveries (RFC 3461). */; dsn: boolean; tls: boolean }
   | { ok: false; fault: string };
 
-/** A person waits for it. */
+/** Short, because a person is waiting. */
 const PATIENCE = { ...DEFAULT_TIMEOUTS, connectMs: 5_000, greetingMs: 10_000 };
 
 export async function probeRelay(url: string, name: string): Promise<RelayProbe> {

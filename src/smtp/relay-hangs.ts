@@ -1,6 +1,6 @@
 // Silence in a pool's dialogues: sessions that hang lose their place, and the relay's health is
-// told. Before: relay.ts has sessions that talk and connections that open. After: it gives the
-// freed places to emails that wait.
+// informed. Before: relay.ts has active sessions and opening connections. After: it gives the freed
+// places to waiting emails.
 
 import type { Envelope } from './envelope.ts';
 import { BEAT_MS } from './patience.ts';
@@ -11,7 +11,7 @@ import type { HandOver } from './transaction.ts';
 export interface Job {
   envelope: Envelope;
   chunks: readonly Buffer[];
-  /** Whose email it is, where others must not wait for all of theirs. */
+  /** Whose email it is, if others must not wait behind all of theirs. */
   lane: number | undefined;
   /** Asked when a session takes it: the worker's lease may have ended in the meantime. */
   stillWanted: () => boolean;
@@ -23,7 +23,7 @@ export interface Line {
   session: SmtpSession;
   /** Undefined while it rests. */
   job: Job | undefined;
-  /** What had moved at the last beat. */
+  /** Replies and bytes taken, as of the last beat. */
   replies: number;
   taken: number;
   /** Beats without a sign, now and at most during this email. */
@@ -42,11 +42,13 @@ export interface Opening {
   abort: AbortController;
 }
 
-/** Silent for so long, a session loses its place. */
+/** After this much silence a session loses its place. */
 const PLACE_BEATS = 10;
-/** Silent for ten seconds: another relay may have it. */
+/** After ten seconds of silence another relay may have the email. */
 const ELSEWHERE_BEATS = 10 * PLACE_BEATS;
-/** While it takes content, thirty: over a slow line the system tells of it in large steps. */
+/**
+ * Thirty while content is being sent: over a slow line the system reports progress in large steps.
+ */
 const STALLED_BEATS = 3 * ELSEWHERE_BEATS;
 const HUNG_PER_PLACE = 3;
 /** How many emails of one destination may hang before it has to leave places to others. */
@@ -69,7 +71,7 @@ export function watchForHangs(
 ) {
   const { lines, openings } = pool;
   const mostHung = pool.places * HUNG_PER_PLACE;
-  /** Emails that hung since the last one to the same destination went well. */
+  /** Emails that hung since the last success to the same destination. */
   const hangsTo = new Map<string, number>();
   let hung = 0;
   let answered = 0;
@@ -143,9 +145,7 @@ export function watchForHangs(
     longest?.session.wire.destroy();
     return longest !== undefined;
   }
-  /**
-   * The relay cannot have an email whose end it was not sent: that one is tried again for sure.
-   */
+  /** The relay cannot have an email whose end was not sent: that one is certainly retried. */
   function cutUnlessSent({ session }: Line): void {
     if (!session.dotSent) session.wire.destroy();
   }
@@ -156,7 +156,7 @@ export function watchForHangs(
     if (hung === 0) hangsTo.clear();
     health?.countHung(hung);
   }
-  /** Rests, or talks and was not silent for long. */
+  /** Idle, or active and not silent for long. */
   function anyWorks(): boolean {
     for (const line of lines) if (line.silent < PLACE_BEATS) return true;
     return false;
@@ -166,7 +166,7 @@ export function watchForHangs(
     anyWorks,
     /** Sessions without a place. */
     count: () => hung,
-    /** Those, and what hangs beyond them with its place. */
+    /** Those, and sessions that hang but keep their place. */
     inVain: () => [...lines].filter(waitsInVain).length,
     beginToBeat() {
       beating ??= setInterval(beat, BEAT_MS);
@@ -194,9 +194,9 @@ export function watchForHangs(
       for (const line of lines) if (line.silent > 0) line.counted = true;
     },
     /**
-     * Where emails of one destination hang, it has half of the places until one of them is
-     * answered. If all of these wait in vain and none can lose its place, one email at a time finds
-     * out whether others are answered, as long as that leaves places for other destinations.
+     * If emails of one destination hang, it has half of the places until one of them is answered.
+     * If all of these wait in vain and none can lose its place, one email at a time tests whether
+     * others are answered, as long as that leaves places for other destinations.
      */
     whoFits(): (job: Job) => boolean {
       const talks = new Map<string, { all: number; inVain: number }>();
@@ -220,11 +220,11 @@ export function watchForHangs(
         return own.all === own.inVain && inVain < (pool.places * 3) / 4;
       };
     },
-    /** Ends what hangs before all of it was sent. */
+    /** Ends emails that hang before they were sent completely. */
     cutUnsent() {
       for (const line of lines) if (line.hung) cutUnlessSent(line);
     },
-    /** From now on no such email waits for its answer. */
+    /** From now on no email that was not sent completely waits for its answer. */
     stop() {
       stopping = true;
     },

@@ -1,12 +1,12 @@
-// How one relay is: its circuit, the probes, what is said of it in the log, in metrics and to the
-// other processes. Before: the pool (relay.ts) tells what it reaches and what fails or hangs.
-// After: the worker claims nothing while the circuit is open, and sending/accept refuses
-// (relay-state.ts).
+// The health of one relay: its circuit, the probes, and what is reported about it in the log, in
+// metrics and to other processes. Before: the pool (relay.ts) reports what it reaches and what
+// fails or hangs. After: the worker claims nothing while the circuit is open, and sending/accept
+// refuses (relay-state.ts).
 //
 // Refused, closed or a bad greeting: three in a row, the second and third by the probe. No
 // greeting: silence of 1 s on a probe or connection while nothing else works. Hanging later: three
-// emails, while none comes to its end. When no email proves the relay, a probe does every five
-// seconds, and at once when something is odd.
+// emails, while none completes. If no email proves that the relay works, a probe does so every five
+// seconds, and at once if something is odd.
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { createNap } from '../process/nap.ts';
@@ -18,13 +18,13 @@ import { DEFAULT_TIMEOUTS, openSession, quitSession } from './session.ts';
 import { SmtpFault } from './wire.ts';
 
 const PROVED_EVERY_MS = 5_000;
-/** From a fault to the probe that confirms it or not. */
+/** From a fault to the probe that confirms or refutes it. */
 const CONFIRMED_AFTER_MS = 150;
 /** Something is odd, and nothing has shown for this long that all is well. */
 const DOUBT_MS = 300;
 /**
- * While open a probe is given up for the next one after so long, lest one that got lost keeps us
- * from seeing the relay.
+ * While open, a probe is abandoned for the next one after this time, so that a lost one does not
+ * hide that the relay is back.
  */
 const OPEN_PROBE_BEATS = 30;
 const GAUGE: Record<CircuitState, number> = { closed: 0, 'half-open': 1, open: 2 };
@@ -38,7 +38,7 @@ export interface RelayPulse {
   answers: Patience;
   reached(silentBeats: number): void;
   worked(): void;
-  /** A connection could not be had, and no other works. The pool opens no more until `goOn`. */
+  /** A connection could not be opened, and no other works. The pool opens no more until `goOn`. */
   failed(fault: SmtpFault): void;
   /** An email gets no answer. */
   hung(): void;
@@ -55,7 +55,7 @@ export type RelayHealthFinding = Omit<RelayFinding, 'relays'>;
 
 export interface RelayHealth extends RelayPulse {
   /**
-   * The first look at the relay comes before the first claim, so that the API knows from the start.
+   * The first probe comes before the first claim, so that the API knows the state from the start.
    */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -65,9 +65,9 @@ export function createRelayHealth(deps: {
   url: string;
   /** Our name in EHLO. */
   name: string;
-  /** Under which it is in metrics and in the log; default: host and port. */
+  /** Its name in metrics and in the log; default: host and port. */
   label?: string | undefined;
-  /** Connections to it at a time: where there are fewer than three, fewer hangs are all of them. */
+  /** Connections to it at a time: with fewer than three, fewer hangs open the circuit. */
   connections: number;
   tell: (finding: RelayHealthFinding) => void;
   log: Log;
@@ -94,7 +94,7 @@ export function createRelayHealth(deps: {
   metrics.relayState.set({ relay }, GAUGE.closed);
   metrics.relayHung.set({ relay }, 0);
 
-  /** Every piece of news goes through here, so that no change of the circuit goes unreported. */
+  /** All news goes through here, so that no change of the circuit goes unreported. */
   function hear(news: () => void, fault?: SmtpFault): void {
     const before = circuit.state();
     news();
@@ -162,8 +162,8 @@ export function createRelayHealth(deps: {
   }
 
   /**
-   * Connects, greets, logs in and says goodbye; answers when that is done or takes too long. One
-   * probe that took too long is left listening: the relay may have become slow, and is believed
+   * Connects, greets, logs in and says goodbye; resolves when that is done or takes too long. One
+   * probe that took too long keeps listening: the relay may have become slow, and counts as reached
    * when it greets at last.
    */
   async function probe(): Promise<void> {

@@ -1,6 +1,6 @@
-// What the processes know of the relays: each delivery process says how it finds them, and every
-// API process reads that. They count as down when all delivery processes that were seen lately found
-// that none can take email.
+// What the processes know about the relays: each delivery process reports their state, and every
+// API process reads it. They count as down if all delivery processes seen recently report that none
+// can take email.
 
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Clock } from '../process/clock.ts';
@@ -18,7 +18,7 @@ export interface RelayFinding {
   down: boolean;
   retryAfterMs: number;
   detail: string | null;
-  /** How each of several is found. */
+  /** The state of each of several. */
   relays: readonly RelayState[];
 }
 
@@ -31,8 +31,8 @@ export interface RelayState {
 }
 
 /**
- * The delivery side: tells how this process finds the relay, at once when that changes and every
- * second as a sign of life.
+ * The delivery side: reports the relay's state as seen by this process, at once when it changes and
+ * every second as a sign of life.
  */
 export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
   const couldNotTell = recurringFault(deps.log, 'warn', 'could not record the state of the relay');
@@ -41,9 +41,7 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
   let telling: Promise<void> | undefined;
   let isNews = false;
 
-  /**
-   * One word at a time, and always the newest: a database that is slow is not told what is over.
-   */
+  /** One report at a time, and always the newest: a slow database gets no outdated ones. */
   function tell(report: RelayFinding): Promise<void> {
     last = report;
     isNews = true;
@@ -110,7 +108,7 @@ export interface RelayWatch {
   close(): Promise<void>;
 }
 
-/** The API side: asks several times a second, so that asking on the hot path costs nothing. */
+/** The API side: polls several times a second, so that reading it on the hot path costs nothing. */
 export async function watchRelay(deps: { database: Database; log: Log }): Promise<RelayWatch> {
   const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the state of the relay');
   let down = false;

@@ -8,8 +8,8 @@ const OPTIONS = ['tls', 'insecure', 'provider'];
 /**
  * `smtp://user:password@host:port?tls=required|opportunistic|off&insecure`, or `smtps://` for TLS
  * from the first byte. Ports default to 465 (smtps), 587 (smtp with a login) and 25. TLS is
- * required where a login goes to another machine, else used when offered. `insecure` takes any
- * certificate and lets the login go without TLS. `provider` is for relays/provider-headers.ts.
+ * required if a login goes to another machine, otherwise used when offered. `insecure` accepts any
+ * certificate and allows the login without TLS. `provider` is for relays/provider-headers.ts.
  */
 export function parseRelayUrl(text: string): RelayEndpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -40,8 +40,8 @@ export function parseRelayUrl(text: string): RelayEndpoint {
     port: url.port === '' ? usualPort : Number(url.port),
     implicitTls,
     tls,
-    // Without the demand for TLS anybody in between could remove it, so a check of the certificate
-    // would protect nothing.
+    // If TLS is not required, anyone in between could remove it, so checking the certificate would
+    // protect nothing.
     verify: !insecure && (implicitTls || tls === 'required'),
     credentials,
     plaintextAuth: loopback || insecure,

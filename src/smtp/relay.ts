@@ -1,6 +1,6 @@
 // The relay: a pool of SMTP sessions that takes one email after another. Before: attempt.ts
 // composed and signed an email. After: the outcome of each recipient, as a value. relay-health.ts
-// is told what is reached, fails and hangs, and decides.
+// learns what is reached, fails and hangs, and decides.
 //
 // A session that is silent for a second keeps its email (the relay may be about to take it: RFC
 // 5321 4.5.3.2 gives it ten minutes) but no longer a place: the next email gets a new connection.
@@ -26,13 +26,13 @@ export interface RelayConfig {
   /** Default 10. */
   maxConnections?: number;
   /**
-   * Default 1000; then a fresh connection, so that load balancers and certificates get their turn.
+   * Default 1000; then a new connection, so that load balancing and new certificates take effect.
    */
   maxEmailsPerConnection?: number;
   /** Default 30 s. */
   idleMs?: number;
   timeouts?: Partial<SmtpTimeouts>;
-  /** Who judges the relay. Without: waiting emails are given up when no connection can be had. */
+  /** Judges the relay. Without it, waiting emails are given up if no connection can be opened. */
   health?: RelayPulse;
   /** Another relay can take what this one leaves without an answer. */
   hasOther?: () => boolean;
@@ -41,8 +41,8 @@ export interface RelayConfig {
 export interface Relay {
   /**
    * Hands one email over. Never rejects because of the relay; a fault is an outcome. `stillWanted`
-   * is asked when a session takes the email, right before MAIL: false drops it, and it was as if
-   * nobody had asked. `lane` says whose it is: one has never all places (kept-places.ts).
+   * is asked when a session takes the email, right before MAIL: false drops it, as if it had never
+   * been given. `lane` says whose it is: one lane never has all places (kept-places.ts).
    */
   hand(
     envelope: Envelope,
@@ -53,16 +53,16 @@ export interface Relay {
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
   >;
-  /** Whether it reports deliveries (RFC 3461), as its latest session said; null: none was opened. */
+  /** Whether it reports deliveries (RFC 3461), by its latest session; null: none was opened. */
   offersDsn(): boolean | null;
-  /** Gives back what has not started or hangs before it was sent completely, and takes nothing new. */
+  /** Gives back what has not started or hangs before it was fully sent, and takes nothing new. */
   stopTaking(): void;
-  /** Finishes what is in hand; what is not done after `graceMs` ends as lost (deferred). */
+  /** Finishes what is in hand; what is not done after `graceMs` counts as lost (deferred). */
   close(graceMs?: number): Promise<void>;
 }
 
-// A relay that refuses one connection more while others work has a limit: ask again after this, not
-// at every email.
+// A relay that refuses one connection more while others work has a limit: try again after this
+// time, not at every email.
 const LIMIT_HOLD_MS = 5_000;
 /** Emails at a time while the relay is on trial. */
 const TRIAL_MAILS = 3;
@@ -102,7 +102,7 @@ export function createRelay(config: RelayConfig): Relay {
     },
   });
 
-  /** Gives waiting emails to idle sessions and opens more sessions while both are short. */
+  /** Gives waiting emails to idle sessions and opens more sessions while there are too few. */
   function pump(): void {
     while (waiting.length > 0 && idle.length > 0 && hasRoom(openings.size + 1)) {
       const job = nextJob();
@@ -160,7 +160,7 @@ export function createRelay(config: RelayConfig): Relay {
   }
 
   /**
-   * As long as one session works the emails wait for it. Otherwise every further try would fail
+   * As long as one session works, emails wait for it. Otherwise every further attempt would fail
    * like this one.
    */
   function noteFailure(fault: SmtpFault): void {
@@ -177,13 +177,15 @@ export function createRelay(config: RelayConfig): Relay {
     }
   }
 
-  /** Nothing is begun any more: what waits is told so, and nobody waits for a greeting. */
+  /**
+   * Nothing new begins: waiting emails get this outcome, and no connection waits for a greeting.
+   */
   function giveUp(fault: SmtpFault): void {
     hangs.forget();
     for (const { abort } of openings) abort.abort();
     for (const job of waiting.splice(0)) job.settle(unreachable(job.envelope, fault));
-    // Where it no longer greets either, an old session has nothing to wait for. Where only emails
-    // hang, it may be slow: they wait, unless another can take them.
+    // If the relay no longer greets either, an old session has nothing to wait for. If only emails
+    // hang, it may be slow: they wait, unless another relay can take them.
     if (!health?.isOnTrial() || config.hasOther?.()) hangs.cutUnsent();
   }
 

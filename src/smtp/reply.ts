@@ -1,9 +1,10 @@
-// SMTP replies (RFC 5321 4.2) out of a stream of bytes, however they are cut. Before: wire.ts with
-// what the socket gave. After: the dialogue in session.ts and transaction.ts decides by the code.
+// SMTP replies (RFC 5321 4.2) from a stream of bytes, however they are split. Before: wire.ts with
+// what the socket received. After: the dialogue in session.ts and transaction.ts decides by the
+// code.
 
 export interface SmtpReply {
   code: number;
-  /** RFC 3463 status such as `4.7.1`; '' when the reply has none. */
+  /** RFC 3463 status such as `4.7.1`; '' if the reply has none. */
   enhanced: string;
   /** Code and all lines as one printable line: `250 2.0.0 Ok: queued as XYZ`. */
   text: string;
@@ -17,7 +18,8 @@ const MOST_LINES = 256;
 const MOST_TEXT = 1000;
 
 /**
- * Collects bytes; `feed` emits the replies that became complete and throws on what is not a reply.
+ * Collects bytes; `feed` emits the replies that are complete and throws on anything that is not a
+ * reply.
  */
 export function createReplyReader() {
   let rest = '';
@@ -69,7 +71,7 @@ export function createReplyReader() {
   };
 }
 
-/** A reply that we make up where the relay gave none. */
+/** A reply of our own if the relay gave none. */
 export function ownReply(code: number, enhanced: string, words: string): SmtpReply {
   return makeReply(code, [`${enhanced} ${words}`]);
 }

@@ -16,9 +16,7 @@ export interface RelayEndpoint {
   plaintextAuth: boolean;
 }
 
-/**
- * RFC 5321 4.5.3.2, except that a relay of one's own which needs minutes to greet counts as down.
- */
+/** RFC 5321 4.5.3.2, except that your own relay counts as down if it needs minutes to greet. */
 export interface SmtpTimeouts {
   connectMs: number;
   /** Greeting, EHLO, STARTTLS, AUTH: each. */
@@ -55,14 +53,14 @@ export interface SmtpSession {
   /** The content of the email in hand is being written, or was. */
   bodyBegun: boolean;
   /**
-   * Its end is being written too: the relay may have it. Before that it can be given up without a
-   * doubt.
+   * Its end is being written too: the relay may have it. Before that, the email can safely be given
+   * up.
    */
   dotSent: boolean;
 }
 
 /**
- * Opens a session or throws an SmtpFault whose stage is before `mail`. `signal` ends it, also
+ * Opens a session or throws an SmtpFault whose stage is before `mail`. `signal` ends it, even
  * later.
  */
 export async function openSession(
@@ -113,14 +111,14 @@ export async function openSession(
   }
 }
 
-/** Says goodbye without waiting for the answer. */
+/** Sends QUIT without waiting for the reply. */
 export function quitSession(session: SmtpSession): void {
   session.wire.onDisturbed = undefined;
   session.wire.write('QUIT\r\n');
   session.wire.end();
 }
 
-/** RFC 4954 with the two mechanisms that every relay has: PLAIN (RFC 4616), else LOGIN. */
+/** RFC 4954 with the two mechanisms that every relay has: PLAIN (RFC 4616), otherwise LOGIN. */
 async function authenticate(
   { user, password }: { user: string; password: string },
   offered: string,

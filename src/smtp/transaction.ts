@@ -16,15 +16,15 @@ export interface RecipientOutcome {
   result: 'accepted' | 'deferred' | 'refused' | 'unknown';
   code: number;
   enhanced: string;
-  /** `550 5.1.1 No such user`: the relay's words, or ours where it had none. */
+  /** `550 5.1.1 No such user`: the relay's words, or ours if it gave none. */
   text: string;
-  /** At which command it was said; undefined where we said it ourselves. */
+  /** The command it replied to; undefined if the reply is our own. */
   stage: SmtpStage | undefined;
 }
 
 type Said = SmtpReply & { stage?: SmtpStage };
 
-/** Every reply is read for one command, so it can carry it. */
+/** Every reply belongs to one command, so it can carry the stage. */
 const saidAt = (stage: SmtpStage, reply: SmtpReply): Said => Object.assign(reply, { stage });
 
 export interface HandOver {
@@ -39,7 +39,7 @@ export interface HandOver {
   recipients: RecipientOutcome[];
   /** The relay's reply to the email itself; '' if it did not get that far. */
   response: string;
-  /** The relay's name for the email, out of that reply. */
+  /** The relay's id for the email, from that reply. */
   relayMessageId: string | undefined;
   /** The final dot was sent and no reply came: the relay may or may not have the email. */
   unconfirmed: boolean;
@@ -48,8 +48,8 @@ export interface HandOver {
 export interface Transaction {
   handOver: HandOver;
   /**
-   * The connection was dead before it said anything: nothing happened, so the email may go over
-   * another one at once.
+   * The connection was dead before it said anything: nothing happened, so the email may use another
+   * one at once.
    */
   stale: boolean;
 }
@@ -111,7 +111,8 @@ export async function sendEmail(
       return { handOver: finished(envelope, said, undefined), stale: false };
     const go = await ask('data', 'DATA\r\n', timeouts.dataMs);
     if (go.code === 354 && accepted.length === 0) {
-      // RFC 2920 3.1: the relay wants an email for nobody. It gets an empty one: it goes nowhere.
+      // RFC 2920 3.1: the relay accepts DATA without recipients. It gets an empty email, which goes
+      // nowhere.
       wire.write('.\r\n');
       await wire.reply('body', timeouts.finalMs);
       return { handOver: finished(envelope, said, undefined), stale: false };
@@ -119,11 +120,11 @@ export async function sendEmail(
     if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
     let final = go;
     if (go.code === 354) {
-      // A reply that is already there cannot be about the email.
+      // A reply that has already arrived cannot be about the email.
       if (!wire.isQuiet())
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
-      // Not when the system says that it has the dot: by then the relay may have it too, and have
-      // answered or hung up. An email of one write is in doubt from its first byte on.
+      // Not only when the system confirms the dot: by then the relay may have it too, and have
+      // answered or hung up. An email sent in one write is in doubt from its first byte on.
       const pieces = dataPieces(chunks, () => {
         session.dotSent = true;
       });
@@ -155,7 +156,7 @@ export async function sendEmail(
 }
 
 /**
- * The outcome when the dialogue broke off or never began: who was told nothing yet is deferred.
+ * The outcome when the dialogue broke off or never began: recipients without a reply are deferred.
  */
 export function brokenOff(
   connection: 'unreachable' | 'lost',
@@ -210,7 +211,7 @@ function finished(
   };
 }
 
-/** What the relay has already said in EHLO that it cannot accept. */
+/** Refuses what the relay's EHLO says it cannot accept. */
 function refuseLocally(
   envelope: Envelope,
   size: number,

@@ -17,7 +17,8 @@ export type SmtpStage =
   | 'body';
 
 /**
- * The dialogue cannot go on: no connection, no answer in time, nonsense, or a reply that ends it.
+ * The dialogue cannot continue: no connection, no answer in time, an invalid reply, or one that
+ * ends it.
  */
 export class SmtpFault extends Error {
   readonly stage: SmtpStage;
@@ -39,7 +40,7 @@ export class SmtpFault extends Error {
 }
 
 const GOODBYE_MS = 5_000;
-/** The longest that a timer takes. */
+/** The longest delay of a timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 
 export interface WireAddress {
@@ -54,24 +55,24 @@ export interface WireAddress {
 export interface Wire {
   write(data: string | Buffer): void;
   /**
-   * Writes pieces as the system takes them, with turns for everybody else in between, until all are
-   * written or a reply comes; a fault when nothing moves for `stallMs`. A piece is written as soon
-   * as it is made. True: the system has all that was written.
+   * Writes pieces as the system takes them, with turns for everyone else in between, until all are
+   * written or a reply comes; a fault if nothing moves for `stallMs`. A piece is written as soon as
+   * it is made. True: the system has everything that was written.
    */
   writeAll(pieces: Iterable<Buffer>, stage: SmtpStage, stallMs: number): Promise<boolean>;
   reply(stage: SmtpStage, timeoutMs: number): Promise<SmtpReply>;
   startTls(timeoutMs: number): Promise<void>;
   /**
-   * Called once when the relay says something unasked or the connection ends while nobody waits.
+   * Called once if the relay sends something unexpected or the connection ends while nobody waits.
    */
   onDisturbed: (() => void) | undefined;
   /**
-   * How many replies came so far, and how many bytes of large emails the system has taken: whether
-   * anything moves.
+   * Replies received so far, and bytes of large emails the system has taken: whether anything
+   * moves.
    */
   replies(): number;
   taken(): number;
-  /** Alive, and no reply is half-read or waits unasked. */
+  /** Alive, and no reply is half-read or unexpected. */
   isQuiet(): boolean;
   end(): void;
   destroy(): void;
@@ -136,7 +137,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   }
   const broken = (stage: SmtpStage) =>
     new SmtpFault(stage, failure!.why, { hungUp: failure!.hungUp });
-  /** Resolves when `done`, which every event asks again. */
+  /** Resolves when `done` is true, which is checked at every event. */
   function waitUntil(stage: SmtpStage, timeoutMs: number, done: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -182,7 +183,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
         });
         await waitUntil(stage, FOREVER_MS, () => flushed || isAnswered());
       }
-      // Removes the listener too, or one would remain for each large email of the session.
+      // Also removes the listener: otherwise one would remain for each large email of the session.
       socket.setTimeout(0, stalled);
       return flushed || socket.writableLength === 0;
     },
