@@ -10,13 +10,13 @@ export interface ClaimedMessage {
   accountId: number;
   messageId: Buffer;
   class: Exclude<EmailClass, 'captured'>;
-  /** Which claim of this email it is: the outcome counts only while there is no later one. */
+  /** The number of this claim of the email: the outcome counts only if there is no later one. */
   claims: number;
-  /** Counting this one. */
+  /** Including this one. */
   attempts: number;
   /** Recipients still to be handed over; null: all. */
   remaining: string[] | null;
-  /** Those among them of whom nobody knows whether the relay has the email. */
+  /** Those among them for whom it is unknown whether the relay has the email. */
   unknown: string[] | null;
   /** Bytes of content. */
   size: number;
@@ -31,7 +31,7 @@ export interface Claim {
   lastLane: number;
   /**
    * There may be more that is ready and has room: another round is worth it at once. Otherwise
-   * every lane had its share, and whoever comes now wakes the worker.
+   * every lane had its share, and a new email wakes the worker.
    */
   leftOut: boolean;
 }
@@ -45,7 +45,9 @@ export interface Room {
   full: readonly number[];
 }
 
-/** By their numbers. What is captured meets nothing else on its way: there it is as any other. */
+/**
+ * By their numbers. Captured email shares its way with nothing else, so there it counts as normal.
+ */
 const CLASS_NAMES = ['urgent', 'normal', 'bulk', 'normal'] as const;
 /** Served in one round; the next one continues after them. */
 const LANES_A_ROUND = 32;
@@ -58,8 +60,8 @@ interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
 }
 
 /**
- * One round over the lanes of a node. Undefined: nothing is ready. After `doneBy`, by the
- * database's clock, nothing is claimed any more.
+ * One round over the lanes of a node. Undefined: nothing is ready. Nothing is claimed after
+ * `doneBy`, by the database's clock.
  */
 export async function claimDue(
   database: Database,
@@ -79,8 +81,8 @@ export async function claimDue(
 }
 
 /**
- * The same of what the sandbox captures, and of nothing else: no relay can take anything. An
- * account at a time, each a task of one shard where the tables are distributed.
+ * The same, only for what the sandbox captures: no relay can take anything. One account at a time,
+ * each a task of one shard if the tables are distributed.
  */
 export async function claimCaptured(
   database: Database,
@@ -103,7 +105,7 @@ export async function claimCaptured(
   return claimOf(lease, rows, most);
 }
 
-/** The time is told it: Citus takes no function of time in RETURNING. */
+/** The time is a parameter: Citus accepts no function of time in RETURNING. */
 const CLAIM_CAPTURED_SQL = `
   WITH taken AS MATERIALIZED (
     SELECT message_id FROM due_messages
@@ -134,9 +136,9 @@ function claimOf(lease: Lease, rows: ClaimedRow[], most: number): Claim | undefi
 }
 
 /**
- * Puts back what a node has in hand under a lease and is not among what its process knows of: it
- * was claimed by a statement whose answer was lost, and would stay in hand for as long as the
- * process lives. Answers how many.
+ * Puts back what a node has in hand under a lease but its process does not know about: it was
+ * claimed by a statement whose answer was lost, and would stay in hand for as long as the process
+ * lives. Returns how many.
  */
 export async function giveBackStrays(
   database: Database,
@@ -152,7 +154,7 @@ export async function giveBackStrays(
 
 export interface QueueState {
   depth: number;
-  /** Of the oldest that could be taken and was not. What a halted account holds is not late. */
+  /** Age of the oldest that could have been taken. Emails of a halted account are not late. */
   ageSeconds: number;
   setAside: number;
 }

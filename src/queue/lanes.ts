@@ -1,10 +1,10 @@
-// Lanes: which class an email has within the lane of its account, and how it comes into it when its
-// time has come. Written by sending/batch.ts, read by claim_due.
+// Lanes: which class an email has within the lane of its account, and how it enters the lane when
+// its time has come. Written by sending/batch.ts, read by claim_due.
 import type { Database } from '../store/pool.ts';
 
 /**
  * Urgent goes first and bulk last, and each gets a share. What the sandbox captures needs no relay,
- * and is a class of its own so that it can be found while there is none. The numbers are stored.
+ * and is a separate class so that it can be found while there is none. The numbers are stored.
  */
 export const CLASSES = { urgent: 0, normal: 1, bulk: 2, captured: 3 } as const;
 

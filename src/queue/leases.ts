@@ -1,10 +1,10 @@
 // The lease of a delivery process: while it holds, what the process has in hand is its own. Before:
-// main.ts starts the process. After: worker.ts claims under it, and asks whether it still holds
-// before each email begins. Beside it, the emails whose time has come are put into their lanes.
+// main.ts starts the process. After: worker.ts claims under it, and checks whether it still holds
+// before each email begins. Also puts the emails whose time has come into their lanes.
 //
 // The database's clock decides when a lease is over; the process itself only measures how long ago
-// it asked. A process that was frozen finds on waking that too much time has passed, and begins
-// nothing more. What it had in hand went to others, and the outcomes it still has are compared by
+// it asked. A process that was frozen notices on waking that too much time has passed, and begins
+// nothing more. What it had in hand went to others, and the outcomes it still has are checked by
 // the number of the claim (`claims`, see outcomes.ts).
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../process/log.ts';
@@ -21,7 +21,7 @@ const SURE = 0.75;
 
 export interface Lease {
   id: string;
-  /** Nobody else can have taken what was claimed under it. */
+  /** True: nobody else can have taken what was claimed under it. */
   holds(): boolean;
 }
 
@@ -37,10 +37,7 @@ export interface LeaseDeps {
   database: Database;
   log: Log;
   leaseMs: number;
-  /**
-   * This process runs the embedded database, as only one can: leases of such processes before it
-   * are over.
-   */
+  /** This process runs the embedded database, as only one can: leases of earlier ones are over. */
   embedded: boolean;
 }
 
@@ -53,8 +50,7 @@ export async function openLeases(deps: LeaseDeps): Promise<Leases> {
   );
   if (deps.embedded) await database.query('DELETE FROM delivery_leases WHERE embedded');
   let lease = await takeLease();
-  // After an outage everybody's lease may have run out: those who live get a moment to renew
-  // theirs.
+  // After an outage every lease may have run out: live processes get a moment to renew theirs.
   let mayFree = false;
   let timer: NodeJS.Timeout | undefined;
   let tending: Promise<void> = Promise.resolve();
@@ -98,7 +94,7 @@ export async function openLeases(deps: LeaseDeps): Promise<Leases> {
     if (!ended) schedule(moreHaveCome ? 0 : TEND_EVERY_MS);
   }
 
-  /** One that is away keeps what it has until it is back; the others are tended all the same. */
+  /** A node that is away keeps what it has until it is back; the others are still tended. */
   async function eachNode<Result>(work: (node: Database) => Promise<Result>): Promise<Result[]> {
     const nodes = database.nodes();
     const tended = await Promise.allSettled(nodes.map((node) => work(node.database)));
@@ -151,7 +147,7 @@ interface Instant {
   wall: number;
 }
 
-/** The first goes on while a process is frozen, the second even while the machine sleeps. */
+/** The first advances while a process is frozen, the second even while the machine sleeps. */
 const bothClocks = (): Instant => ({ monotonic: performance.now(), wall: Date.now() });
 
 function makeLease(id: string, since: Instant, leaseMs: number) {

@@ -1,7 +1,7 @@
-// The ceiling on the queue: how many emails wait and how many bytes they have, looked at now and
-// then. Past the limit, sends are refused: a full disk would stop everything, and for longer. What
-// is scheduled takes its place for weeks, so it may have half of the room: nobody's emails of next
-// month keep out those of today. Before: main.ts; asked by sending/batch.ts for every batch.
+// The ceiling on the queue: how many emails wait and how many bytes they have, counted now and
+// then. Past the limit, sends are refused: a full disk would stop everything, and for longer.
+// Scheduled emails take up room for weeks, so they may have half of it: next month's emails must
+// not keep out today's. Before: main.ts; checked by sending/batch.ts for every batch.
 import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
 import { createNap } from '../process/nap.ts';
@@ -10,8 +10,8 @@ import type { Database } from '../store/pool.ts';
 
 const LOOK_EVERY_MS = 1000;
 /**
- * Counting a million rows takes the server 0.1 s: it may spend this share of its time on it, and no
- * more.
+ * Counting a million rows takes the server 0.1 s: it may spend at most this share of its time on
+ * it.
  */
 const MOST_OF_THE_TIME = 0.02;
 
@@ -23,11 +23,11 @@ export interface QueueSize {
 export interface QueueWatch {
   /** What to tell callers while the queue is full. */
   fullness(): string | undefined;
-  /** The same for what is scheduled, which may take half of the room. */
+  /** The same for scheduled emails, which may take half of the room. */
   scheduledFullness(): string | undefined;
   /** The same as an error, for /readyz. */
   requireRoom(): Promise<void>;
-  /** Sends that were just accepted: they count at once, not with the next look. */
+  /** Sends that were just accepted: they count at once, not only after the next count. */
   grow(sends: readonly { size: number; scheduledAtMs: number | null }[]): void;
   close(): Promise<void>;
 }
@@ -39,10 +39,10 @@ export async function watchQueue(deps: {
 }): Promise<QueueWatch> {
   const couldNotLook = recurringFault(deps.log, 'warn', 'could not check how long the queue is');
   const { rest, wake } = createNap();
-  /** Of each server, as it was when it last answered. */
+  /** For each server, as of its last answer. */
   let sizes = new Map<string, QueueShares>();
   let known = NONE;
-  /** Since the last look. */
+  /** Since the last count. */
   let grown = NONE;
   let full = false;
   let stopping = false;
@@ -136,13 +136,13 @@ const SCHEDULED_FULL =
   'Too many emails are scheduled on this service. Send this one when its time has come, or try again later.';
 
 export interface QueueShares {
-  /** Every row waits or is in hand, whatever its other columns say. */
+  /** All rows, waiting or in hand, whatever their other columns say. */
   all: QueueSize;
-  /** Those among them that were never tried and wait for their time. */
+  /** Those among them that were never tried and are scheduled. */
   scheduled: QueueSize;
 }
 
-/** On all servers; fails where one does not answer. */
+/** On all servers; fails if one does not answer. */
 export async function sizeOfQueue(database: Database): Promise<QueueShares> {
   const sizes = await Promise.all(database.nodes().map((node) => sizeHere(node.database)));
   return sizes.reduce((one, other) => sumShares(one, other), NONE);

@@ -15,7 +15,7 @@ export interface SetAside {
   remaining: string[] | null;
 }
 
-/** Oldest first; `after` is `since id` of the one that the last page ended with. */
+/** Oldest first; `after` is `since id` of the last one on the previous page. */
 export async function listSetAside(
   database: Database,
   { limit, after }: { limit: number; after?: string | undefined },
