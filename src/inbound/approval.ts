@@ -1,6 +1,6 @@
 // /approve/TOKEN: the link that approvers get by email. The page shows the email as it is now; only
-// a click on it decides, since programs that look at email follow every link, and only about what
-// the page showed. Before it: notices/ mailed it. After it: approvals/approvals.ts, as from every
+// a click on it decides, because programs that scan email follow every link, and only about what
+// the page showed. Before it: notices/ emailed it. After it: approvals/approvals.ts, as from every
 // other door.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVAL_PATH, type ApprovalLink, findApprovalLink } from '../approvals/approval-links.ts';

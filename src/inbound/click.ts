@@ -1,5 +1,5 @@
-// GET /c/TOKEN: to where the signed token says, unless it is switched off; the click is recorded
-// after the answer.
+// GET /c/TOKEN: redirects to the target in the signed token, unless it is switched off; the click
+// is recorded after the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendPage } from './page.ts';
 import { type TrackingDeps, tokenOf } from './tracking-request.ts';
@@ -17,7 +17,7 @@ export async function answerClick(
     });
     return;
   }
-  // Nothing on this page is the sender's: they may be the reason why it is shown.
+  // Nothing on this page comes from the sender, who may be the reason why it is shown.
   if (!(await deps.links.leads(token))) {
     sendPage(response, 410, {
       title: 'This link is switched off',
@@ -25,7 +25,7 @@ export async function answerClick(
     });
     return;
   }
-  // The URL standard's own writing: nothing in it can end a header line.
+  // Serialized by the URL standard: nothing in it can end a header line.
   const location = new URL(token.url).href;
   response
     .writeHead(302, { location, 'cache-control': 'no-store, private', 'x-robots-tag': 'noindex' })

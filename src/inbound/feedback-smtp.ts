@@ -1,8 +1,8 @@
-// The feedback listener: email from relays about email of ours. Only signed return paths, the
-// complaints mailbox and the two addresses that RFC 5321 and 2142 want are let in, and only what is
-// proven counts: by the return path, by a token in the returned copy, or by who the operator says
-// reports. A report is answered with 250 only after it is recorded or kept; for trouble of ours the
-// relay keeps it and tries again.
+// The feedback listener: email from relays about our email. Only signed return paths, the
+// complaints mailbox and the two addresses that RFC 5321 and 2142 require are accepted, and only
+// what is proven counts: by the return path, by a token in the returned copy, or by a reporter that
+// the operator trusts. A report is answered with 250 only after it is recorded or kept; if we fail,
+// the relay keeps it and tries again.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { Problem } from '../errors.ts';
@@ -22,11 +22,11 @@ import { createPlaces, keyOf, networkOf, type Places } from '../smtp/connection-
 import type { Database } from '../store/pool.ts';
 import { readWith, type TokenKeys } from '../store/token-keys.ts';
 
-/** A bounce may carry the whole email back, attachments and all. */
+/** A bounce may return the whole email, including attachments. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
 /**
- * What a report says stands before the email it returns, whose headers come first: the rest is read
- * and dropped. So all connections together hold 50 MB at most.
+ * A report's own text comes before the email it returns, whose headers come first: the rest is read
+ * and dropped. So all connections together use at most 50 MB.
  */
 const READ_BYTES = 512 * 1024;
 const PLACES = {
@@ -47,7 +47,7 @@ export interface FeedbackDeps {
   recorder: ReportRecorder;
   matcher: Matcher;
   reporters: Reporters;
-  /** feedback/received.ts, in fair shares and where it can be killed. */
+  /** feedback/received.ts, in fair shares, in a thread that can be killed. */
   read: (input: Parameters<typeof readReceived>[0], network: string) => Promise<Received | Stopped>;
   returnPathKeys: TokenKeys;
   bounceDomain: string;
@@ -65,8 +65,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   /**
-   * PEM. Without one smtp-server's own is shown, which protects against listeners only; relays do
-   * not ask for more.
+   * PEM. Without one smtp-server's own is used, which protects only against eavesdropping; relays
+   * do not require more.
    */
   tls?: { cert: string; key: string };
 }
@@ -122,11 +122,12 @@ export async function startFeedbackListener(
       );
     },
   });
-  // Before smtp-server sees the connection, so that one that makes room does so at once.
+  // Before smtp-server sees the connection, so that a connection that has to make room closes at
+  // once.
   server.server.prependListener('connection', (socket) => {
     if (places.enter(socket)) return;
     const key = keyOf(socket);
-    // Those that wait to be told count too.
+    // Connections that still wait for their refusal count too.
     if (refused.size >= PLACES.most) socket.destroy();
     else refused.add(key);
     socket.once('close', () => refused.delete(key));
@@ -186,14 +187,14 @@ async function readRecipient(
   return (await deps.isReturnPathOf(subject.email.accountId, host)) ? subject : undefined;
 }
 
-/** RFC 5321 4.5.1 wants the first, RFC 2142 4 the second, in any case. */
+/** RFC 5321 4.5.1 requires the first, RFC 2142 4 the second, in upper or lower case. */
 const MAILBOXES = new Map<string, Mailbox>([
   ['complaints', 'complaints'],
   ['postmaster', 'people'],
   ['abuse', 'people'],
 ]);
 
-/** An email of our own that came back, which is all it has to say. */
+/** An email of our own that came back; its return is all it proves. */
 interface Probe {
   probe: string;
 }
@@ -243,8 +244,8 @@ interface Unread extends Pick<Received, 'subject' | 'fingerprint'> {
 }
 
 /**
- * What cannot be read in time will not get quicker by coming again: it is kept. That we are busy
- * passes: 451.
+ * What cannot be read in time will not get faster on a retry: it is kept. Being busy is temporary:
+ * 451.
  */
 async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<Received | Unread> {
   try {
@@ -258,7 +259,7 @@ async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<R
 }
 const STOPPED = { time: 'too-slow', memory: 'too-large' } as const;
 
-/** Records what is proven. Without `why` that is all; with it the email is to be kept. */
+/** Records what is proven. Without `why` that is all; with it the email must be kept. */
 async function settle(
   deps: FeedbackDeps,
   received: Received | Unread,
@@ -271,8 +272,8 @@ async function settle(
   // Anything else sent to these mailboxes is for people, even if it looks like a bounce.
   if (addressed === 'people' && report.kind !== 'arf') return { subject: named, why: 'for-people' };
   const saysSomething = report.recipients.length > 0;
-  // Complaints come to one mailbox for all emails; a bounce has its own address, so one that comes
-  // here has lost its way.
+  // Complaints come to one mailbox for all emails; a bounce has its own address, so one that
+  // arrives here is misdirected.
   let subject = named ?? (report.kind === 'arf' ? deps.matcher.prove(report) : undefined);
   if (subject === undefined && saysSomething) {
     if (!(await trust())) return { subject, why: 'untrusted' };
@@ -284,8 +285,8 @@ async function settle(
     const { understood } = await deps.recorder.record({ ...subject, report });
     return { subject, why: understood ? undefined : 'no-news' };
   } catch (error) {
-    // What cannot be written for its own sake will not get better by coming again: a person should
-    // look at it.
+    // A report whose own data cannot be written will not improve on a retry: a person should look
+    // at it.
     if (!isDataFault(error)) throw error;
     deps.log.error({ err: error }, 'a report cannot be stored as an event');
     return { subject, why: 'unstorable' };
@@ -293,9 +294,9 @@ async function settle(
 }
 
 /**
- * By where it comes from, or by who signed it. An email of which we did not read the end proves no
- * signature; and a bounce proves nothing by it, for servers sign those that strangers make them
- * send.
+ * By where it comes from, or by who signed it. The signature of an email that we did not read to
+ * its end cannot be checked; and one on a bounce proves nothing, because servers also sign bounces
+ * that strangers provoke.
  */
 async function isTrusted(
   deps: FeedbackDeps,

@@ -1,5 +1,5 @@
 // GET /logos/ACCOUNT/HASH.png: a logo that an account uploaded, for email programs and the
-// preference page. An address means one image for ever, so whoever has it never asks again.
+// preference page. A URL always means the same image, so clients never need to ask again.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Queryable } from '../store/pool.ts';
 import { logoNameIn } from '../templates/logo-names.ts';
@@ -31,7 +31,7 @@ export async function answerLogo(
       ...caching,
       'content-type': logo.contentType,
       'content-length': logo.content.length,
-      // A stranger's bytes, on our origin: an image and nothing else.
+      // A stranger's bytes on our origin must be nothing but an image.
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',

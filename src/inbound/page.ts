@@ -1,14 +1,14 @@
-// The few pages recipients see: one sentence, perhaps one button, or the preference page. No script,
-// nothing loaded from elsewhere but an account's own logo.
+// The few pages recipients see: one sentence, perhaps one button, or the preference page. They have
+// no script and load nothing from elsewhere except an account's own logo.
 import type { ServerResponse } from 'node:http';
 import { escapeAttribute } from '../html/references.ts';
 
 export interface Page {
   title: string;
   text: string;
-  /** A form that posts to the page's own address. */
+  /** A form that posts to the page's own URL. */
   button?: string;
-  /** Where else to go, from the page's own address. */
+  /** Where else to go, relative to the page's own URL. */
   link?: { to: string; text: string };
 }
 
@@ -18,9 +18,9 @@ export function sendPage(response: ServerResponse, status: number, page: Page): 
 
 export interface Document {
   title: string;
-  /** HTML; whoever wrote it has escaped what it quotes. */
+  /** HTML, in which everything quoted is already escaped. */
   body: string;
-  /** CSS beside that of every page. */
+  /** CSS in addition to that of every page. */
   style?: string;
 }
 

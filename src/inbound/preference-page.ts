@@ -1,6 +1,6 @@
-// The preference page as a document: the account's name and colours, a switch for each stream, a way
-// out of all. Before it: preferences.ts knows what to show. It works without script and is read by
-// screen readers; every word that people wrote is escaped.
+// The preference page as a document: the account's name and colours, a switch for each stream, a
+// way to leave all. Before it: preferences.ts knows what to show. It works without script and is
+// read by screen readers; every word that people wrote is escaped.
 import { escapeAttribute as escaped } from '../html/references.ts';
 import type { Stream } from '../streams/streams.ts';
 import { brandingContext } from '../templates/branding.ts';
@@ -56,7 +56,10 @@ ${choices.map(switchOf).join('\n')}
 <button type="submit">Save</button>
 </form>`;
 
-/** What was asked goes along: nobody has refused a stream that was created in the meantime. */
+/**
+ * The form also sends which streams it offered: nobody has refused a stream created in the
+ * meantime.
+ */
 const switchOf = ({ name, title, description, wanted }: Choice): string =>
   `<div class="choice">
 <input type="hidden" name="asked" value="${escaped(name)}">

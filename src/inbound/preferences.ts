@@ -1,6 +1,6 @@
 // /preferences/TOKEN: which streams of an account a recipient gets. The token is that of the
-// unsubscribe link, so whoever has the email can choose, and nobody else. GET shows, POST changes.
-// It works for a suspended account too: recipients owe it nothing.
+// unsubscribe link, so only someone who has the email can choose. GET shows, POST changes. It works
+// for a suspended account too: recipients owe it nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bodies } from '../http/body.ts';
 import { bytesToUuid, showId } from '../ids.ts';
@@ -13,7 +13,7 @@ import { sendDocument } from './page.ts';
 import { type PreferencePage, preferencePage } from './preference-page.ts';
 import { sendUnusable, type TrackingDeps, tokenAt } from './tracking-request.ts';
 
-/** Fifty names of streams, each twice, and more. */
+/** Enough for fifty stream names, each twice. */
 const MOST_BYTES = 16 * 1024;
 
 interface Subscriber {
@@ -36,7 +36,7 @@ export async function answerPreferences(
   }
   if (request.method === 'POST') {
     await choose(deps, subscriber, page, await readForm(deps.bodies, request));
-    // A reload must not choose again.
+    // A reload must not submit the choice again.
     response.writeHead(303, { location: '?saved', 'cache-control': 'no-store' }).end();
     return;
   }

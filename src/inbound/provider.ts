@@ -1,5 +1,5 @@
-// POST /inbound/{postmark,mailgun,sendgrid}: what a provider tells of email that was relayed
-// through it. feedback/providers says who speaks and what is said; here the email is found and the
+// POST /inbound/{postmark,mailgun,sendgrid}: what a provider reports about email relayed through
+// it. feedback/providers decides who is calling and what it says; here the email is found and the
 // event recorded, for Amazon SES (ses.ts) too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../errors.ts';
@@ -31,16 +31,19 @@ export interface EventDeps extends RefusalDeps {
 
 export interface PostDeps extends EventDeps {
   bodies: Bodies;
-  /** Told of every post that was refused, and says it now and then: anybody can post. */
+  /** Called for every refused post, and logs it now and then: anyone can post. */
   refusedPost: (error: unknown) => void;
 }
 
 export interface ProviderDeps extends PostDeps {
   metrics: Pick<Metrics, 'refused' | 'unreadEvents'>;
-  /** Told of every event that is not what the provider documents, and says it now and then. */
+  /**
+   * Called for every event that does not match the provider's documentation, and logs it now and
+   * then.
+   */
   couldNotRead: (problem: Problem) => void;
   database: Database;
-  /** Of each provider's setting, by its name; none: it is refused. */
+  /** The values of each provider's setting, by its name; none: it is refused. */
   providerSecrets: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -59,7 +62,7 @@ export async function answerProvider(
   });
 }
 
-/** 200 for what was taken. Providers try again after a fault of ours. */
+/** 200 for what was accepted. Providers retry after a fault of ours. */
 export async function answerPost(
   deps: PostDeps,
   response: ServerResponse,
@@ -77,8 +80,8 @@ export async function answerPost(
 }
 
 /**
- * Together: they share a commit. Where one could not be written the provider tries again with all
- * of them, and those that are there change nothing.
+ * Together: they share a commit. If one could not be written, the provider retries with all of
+ * them, and those already recorded change nothing.
  */
 async function recordAll(
   deps: EventDeps,
@@ -113,7 +116,7 @@ async function read(
 }
 
 /**
- * It is dropped: the provider would send the same again, and with all that came beside it.
+ * It is dropped: otherwise the provider would send it again, with everything else in the same post.
  */
 function readOne(
   { metrics, couldNotRead }: ProviderDeps,
@@ -151,8 +154,8 @@ function parse(title: string, text: string): unknown {
 }
 
 /**
- * The provider was authenticated as the operator said: its reports count without a token of ours,
- * where the email is found by its id.
+ * The provider was authenticated as the operator said: its reports count without a token of ours if
+ * the email is found by its id.
  */
 export async function recordEvent(
   deps: EventDeps,
@@ -162,7 +165,7 @@ export async function recordEvent(
   try {
     await record(deps, provider, event);
   } catch (error) {
-    // It would be so every time, and keep back all that comes with it.
+    // It would fail every time, and hold back everything that comes with it.
     if (!isDataFault(error)) throw error;
     deps.log.warn(
       { err: error, provider, kind: event.kind },

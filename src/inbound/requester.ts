@@ -19,20 +19,17 @@ export interface Requesters {
   read: ReadRequester;
   /** The client's address, from that of the connection and what X-Forwarded-For says. */
   addressOf: ClientAddress;
-  /** Whether all who come from there come through a proxy of ours. */
+  /** Whether the address is one of our proxies. */
   isProxy: (address: string) => boolean;
 }
 
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
-/** `proxies`: whose X-Forwarded-For is believed. */
+/** `proxies`: whose X-Forwarded-For is trusted. */
 export function readRequesters(proxies: readonly string[]): Requesters {
   const isTrusted = networkSet(proxies);
 
-  /**
-   * Each proxy adds whom it saw on the right: the first from there that is not one of ours is the
-   * client.
-   */
+  /** Each proxy appends the address it saw: the last one that is not one of ours is the client. */
   function addressOf(peer: string | undefined, forwardedFor = ''): string {
     const hops = forwardedFor.slice(-2000).split(',');
     let client = bareAddress(peer ?? '');
@@ -48,7 +45,7 @@ export function readRequesters(proxies: readonly string[]): Requesters {
     const userAgent = (request.headers['user-agent'] ?? '').slice(0, LONGEST_AGENT);
     const forwardedFor = request.headers['x-forwarded-for'];
     const ipAddress = addressOf(request.socket.remoteAddress, forwardedFor && String(forwardedFor));
-    // People's programs ask for what they show; only scanners ask whether it is there.
+    // Programs that people use request what they show; only scanners check whether it exists.
     const machine = request.method === 'HEAD' || isMachine(userAgent, ipAddress, request.headers);
     return { userAgent, ipAddress, machine };
   }

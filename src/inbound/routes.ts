@@ -1,5 +1,5 @@
-// The addresses that recipients, their email programs and email providers call, mounted beside the
-// API by rest/server.ts.
+// The URLs that recipients, their email programs and email providers call, mounted next to the API
+// by rest/server.ts.
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { APPROVAL_PATH } from '../approvals/approval-links.ts';
 import type { HttpHandler } from '../http/answer.ts';
@@ -58,7 +58,7 @@ export function inboundRoutes(deps: InboundDeps): Record<string, HttpHandler> {
         const answer = safely((all, ...rest) =>
           answerProvider({ ...all, couldNotRead, refusedPost }, provider, ...rest),
         );
-        // Followed by a token, where the provider can do no better.
+        // Followed by a token if the provider supports nothing better.
         return ['', '/*'].map((rest) => [`/inbound/${provider.name}${rest}`, answer]);
       }),
     ),

@@ -1,5 +1,5 @@
-// POST /inbound/ses: what Amazon SES tells through SNS, for accounts that relay through it.
-// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched.
+// POST /inbound/ses: what Amazon SES reports through SNS, for accounts that relay through it.
+// feedback/sns.ts checks who is calling and ses.ts what it says; here the certificate is fetched.
 // provider.ts finds the email and records.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../errors.ts';
@@ -9,7 +9,7 @@ import { answerPost, type PostDeps, recordEvent } from './provider.ts';
 
 export interface SesDeps extends PostDeps {
   topics: readonly string[];
-  /** The text at an address of SNS, which was checked to be one. */
+  /** Fetches the text at a URL that was checked to belong to SNS. */
   fetchText: (url: string) => Promise<string>;
 }
 

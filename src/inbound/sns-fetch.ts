@@ -1,15 +1,15 @@
-// Fetching from Amazon SNS: certificates and confirmations of subscriptions. Called only with
-// addresses that sns.ts let pass.
+// Fetching from Amazon SNS: certificates and confirmations of subscriptions. Called only with URLs
+// that sns.ts accepted.
 import { Problem } from '../errors.ts';
 
 const TIMEOUT_MS = 5000;
 const MOST_CHARS = 64 * 1024;
 const MOST_KEPT = 20;
 
-/** Whoever knows a topic's name can make us ask Amazon for certificates that do not exist. */
+/** Anyone who knows a topic's name can make us ask Amazon for certificates that do not exist. */
 const MOST_AT_ONCE = 4;
 
-/** Certificates are kept: their address changes with the key. */
+/** Certificates are cached: their URL changes with the key. */
 export function createSnsFetch(): (url: string) => Promise<string> {
   const kept = new Map<string, string>();
   let asking = 0;

@@ -1,4 +1,4 @@
-// What the addresses that recipients call share: their deps, and the token at the end of the path.
+// What the URLs that recipients call share: their deps, and the token at the end of the path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
@@ -21,14 +21,14 @@ export interface TrackingDeps {
   readRequester: ReadRequester;
 }
 
-/** The token, when we made it for this purpose and its time is not over. */
+/** The token, if we made it for this purpose and it has not expired. */
 export const tokenOf = (
   deps: TrackingDeps,
   request: IncomingMessage,
   kind: TokenKind,
 ): TrackingToken | undefined => tokenAt(deps, request, TRACKING_PATHS[kind], kind);
 
-/** The same, where the token of one purpose opens another page too. */
+/** The same if the token of one purpose opens another page too. */
 export function tokenAt(
   deps: TrackingDeps,
   request: IncomingMessage,

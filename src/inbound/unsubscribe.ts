@@ -1,5 +1,5 @@
 // /u/TOKEN: RFC 8058. A POST unsubscribes at once, from the email program's own button or from the
-// page that GET shows: scanners follow links, so a GET alone must change nothing. It is about the
+// page that GET shows: scanners follow links, so a GET alone must change nothing. It applies to the
 // stream that the email went through; the others are on the preference page.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bytesToUuid, showId } from '../ids.ts';
@@ -16,7 +16,7 @@ export async function answerUnsubscribe(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // What an email program posts is always the same; nothing in it is needed.
+  // The body that an email program posts is always the same and not needed.
   request.resume();
   const token = tokenAt(deps, request, PATH, 'unsubscribe');
   if (token === undefined) return sendUnusable(response);
@@ -45,7 +45,7 @@ export async function answerUnsubscribe(
   });
 }
 
-/** Its name where the account or the stream is gone. */
+/** Its name if the account or the stream is gone. */
 async function titleOf(
   { database }: TrackingDeps,
   accountId: number,

@@ -1,4 +1,4 @@
-// /verify/TOKEN: the link in a verification email. The page asks for one click more, and that click
+// /verify/TOKEN: the link in a verification email. The page asks for one more click, and that click
 // verifies: a scanner in the mailbox follows every link, and must not vouch for an address.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { findAddress, VERIFY_PATH, verifyAddress } from '../accounts/address-verification.ts';
