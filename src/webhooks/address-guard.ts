@@ -1,5 +1,5 @@
-// The address guard: which URLs a webhook may have, and which machines we really connect to. Before
-// it: endpoint registration (checkUrl). After it: post.ts, whose connections come from
+// The address guard: which URLs a webhook may have, and which machines we actually connect to.
+// Before it: endpoint registration (checkUrl). After it: post.ts, whose connections come from
 // guardedAgent.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, connect, isIP, type LookupFunction } from 'node:net';
@@ -22,7 +22,9 @@ export function addressGuard(allow: readonly string[], resolve = dnsResolver()):
   return { trusted: addressSet(allow), resolve };
 }
 
-/** Says whether an endpoint may be registered: throws a Problem for the person who gave the URL. */
+/**
+ * Checks whether an endpoint may be registered: throws a Problem for the person who gave the URL.
+ */
 export async function checkUrl(
   guard: AddressGuard,
   text: string,
@@ -42,8 +44,8 @@ export async function checkUrl(
   }
   const host = hostOf(url.hostname);
   const found = await addressesOf(guard, host).catch((cause: unknown) => {
-    // A name may be registered before its DNS is: every connection is checked again anyway.
-    // Not so for http, which only trusted addresses may use.
+    // A name may be registered before its DNS is: every connection is checked again anyway. Except
+    // for http, which only trusted addresses may use.
     if (url.protocol === 'http:') throw httpsOnly(cause);
     return undefined;
   });
@@ -97,13 +99,14 @@ function addressSet(cidrs: readonly string[]): AddressSet {
 }
 
 function contains(set: AddressSet, ip: string): boolean {
-  // BlockList answers "no" to an address with a zone (fe80::1%eth0), as to anything it cannot read.
+  // BlockList answers "no" to an address with a zone (fe80::1%eth0), as to anything it cannot
+  // parse.
   const address = ip.replace(/%.*$/, '');
   return isIP(address) === 6 ? set.v6.check(address, 'ipv6') : set.v4.check(address, 'ipv4');
 }
 
-// IANA IPv4 Special-Purpose Address Registry (RFC 6890): all that is not globally reachable, whole
-// blocks, and multicast.
+// IANA IPv4 Special-Purpose Address Registry (RFC 6890): everything that is not globally reachable,
+// as whole blocks, and multicast.
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -123,13 +126,13 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ];
 
-// In IPv6 the public part is the small one: 2000::/3 is all that IANA hands out (RFC 4291 section
-// 2.4), which leaves out loopback, unique local, link-local, multicast, 100::/64, 5f00::/16 and
-// what is yet to be invented.
+// In IPv6 the public part is the small one: 2000::/3 is all that IANA assigns (RFC 4291 section
+// 2.4), which excludes loopback, unique local, link-local, multicast, 100::/64, 5f00::/16 and
+// future special ranges.
 const PUBLIC_IPV6 = addressSet(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96']);
 const SPECIAL = addressSet([
   ...SPECIAL_IPV4,
-  // NAT64 (RFC 6052) leads to the IPv4 address in the last 32 bits, so that one decides.
+  // NAT64 (RFC 6052) leads to the IPv4 address in the last 32 bits, which decides.
   ...SPECIAL_IPV4.map((cidr) => {
     const [address, prefix] = cidr.split('/');
     return `64:ff9b::${address}/${96 + Number(prefix)}`;
@@ -140,7 +143,7 @@ const SPECIAL = addressSet([
   '3fff::/20', // documentation (RFC 9637)
 ]);
 
-/** True for every address that is not a public one, and for what is not an address at all. */
+/** True for every address that is not public, and for anything that is not an address. */
 export function isSpecialAddress(ip: string): boolean {
   const family = isIP(ip);
   if (family === 4) return contains(SPECIAL, ip);
@@ -153,9 +156,9 @@ function isPermitted(guard: AddressGuard, protocol: string, ip: string): boolean
 
 // ---- ports
 
-// Below 1024 only the two of HTTP. Above: those of the WHATWG bad ports list
+// Below 1024 only the two of HTTP. Above, blocked: those of the WHATWG bad ports list
 // (fetch.spec.whatwg.org/#port-blocking), and databases, queues and control planes, which must not
-// be poked even inside WEBHOOK_ALLOW.
+// be reached even inside WEBHOOK_ALLOW.
 const OTHER_PROTOCOLS = new Set([
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668],
   ...[6669, 6679, 6697, 10080],
@@ -179,7 +182,8 @@ function hostOf(hostname: string): string {
 
 async function addressesOf(guard: AddressGuard, host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
-  // RFC 6761 section 6.3: localhost and all below it are the loopback, whatever a DNS server says.
+  // RFC 6761 section 6.3: localhost and all names below it are loopback, whatever a DNS server
+  // says.
   if (/(^|\.)localhost$/i.test(host)) return ['127.0.0.1', '::1'];
   const found = await guard.resolve(host);
   if (found.length > 0) return found;
@@ -190,8 +194,8 @@ const NOT_IN_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
  * DNS over sockets. getaddrinfo would block one of libuv's four threads, of which it may take two:
- * two names with a dead DNS server would hold up every other account's webhooks. It is asked only
- * for names DNS does not know (/etc/hosts).
+ * two names with a dead DNS server would hold up every other account's webhooks. It is used only
+ * for names that DNS does not know (/etc/hosts).
  */
 export function dnsResolver(servers?: string[]): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -205,7 +209,7 @@ export function dnsResolver(servers?: string[]): Resolve {
   };
 }
 
-/** A `lookup` for net.connect that gives no address at all when any of them is refused. */
+/** A `lookup` for net.connect that returns no address at all if any of them is refused. */
 export function guardedLookup(guard: AddressGuard, protocol: string): LookupFunction {
   return (host, _options, callback) => {
     addressesOf(guard, hostOf(host)).then(
@@ -244,9 +248,9 @@ export function guardedAgent(guard: AddressGuard, options: AgentOptions = {}): A
 }
 
 /**
- * Three checks: a literal here, since net.connect asks no lookup for one; every DNS answer in the
- * lookup; and the peer of the open connection, before TLS says a word. Nothing is resolved twice,
- * so a changing DNS answer finds no gap.
+ * Three checks: a literal here, because net.connect calls no lookup for one; every DNS answer in
+ * the lookup; and the peer of the open connection, before TLS starts. Nothing is resolved twice, so
+ * a changing DNS answer finds no gap.
  */
 function guardedConnector(
   guard: AddressGuard,

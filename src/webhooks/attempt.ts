@@ -1,6 +1,6 @@
 // One attempt of a delivery: body, signature, POST, and what follows from the answer. Before:
-// worker.ts took the row. After: outcomes.ts records it. Nothing of the database is held while the
-// network talks.
+// worker.ts took the row. After: outcomes.ts records it. No database connection is held during the
+// POST.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../process/clock.ts';
 import type { DeliveryState } from './delivery-state.ts';
@@ -14,7 +14,7 @@ import { attemptHeaders } from './sign.ts';
 export interface AttemptDeps {
   clock: Clock;
   openSecret: OpenSecret;
-  /** Of address-guard.ts. */
+  /** Made by address-guard.ts. */
   agent: Dispatcher;
   /** For all of a POST; 15 s by default. */
   timeoutMs?: number;
@@ -23,7 +23,7 @@ export interface AttemptDeps {
 export interface HookOutcome {
   delivery: DueDelivery;
   state: DeliveryState;
-  /** Counting this one. */
+  /** Including this one. */
   attempts: number;
   /** When it is tried again, while pending. */
   dueAtMs: number | null;
@@ -87,7 +87,7 @@ export function eventGone(delivery: DueDelivery, nowMs: number): HookOutcome {
 
 const AFTER_OUR_FAULT_MS = 30_000;
 
-/** A fault of ours does not count against the receiver: no attempt is counted. */
+/** A fault of ours is not the endpoint's: no attempt is counted. */
 export function failedHere(delivery: DueDelivery, fault: Error, nowMs: number): HookOutcome {
   return {
     delivery,

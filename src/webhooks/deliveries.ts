@@ -24,14 +24,12 @@ export interface Delivery {
   createdAt: string;
   /** Who its event is about; empty if that is past its retention. */
   recipients: string[];
-  /** When it is tried next, while pending: not before its endpoint is tried again. */
+  /** When it is tried next, while pending: no earlier than its endpoint is tried again. */
   nextAttemptAt: string | null;
   finishedAt: string | null;
-  /**
-   * The body of every attempt, byte for byte; null when the event is past its retention.
-   */
+  /** The body of every attempt, byte for byte; null if the event is past its retention. */
   request: { body: string } | null;
-  /** Of the last attempt; null when there was no answer. */
+  /** Of the last attempt; null if there was no answer. */
   response: { status: number; body: string; truncated: boolean } | null;
   error: string | null;
   attemptedAt: string | null;
@@ -119,16 +117,14 @@ export async function getDelivery(
   );
 }
 
-/**
- * The request of the last attempt, signed again; null when the event is past its retention.
- */
+/** The request of the last attempt, signed again; null if the event is past its retention. */
 export async function signedRequest(
   { database, vault, clock }: { database: Database; vault: Vault; clock: Clock },
   { accountId, id, url }: Endpoint,
   { request, eventId, attempts, attemptedAt, durationMs }: Delivery,
 ): Promise<{ url: string; headers: Record<string, string>; body: string } | null> {
   if (request === null) return null;
-  // The last attempt as it was sent, otherwise the first as it will be.
+  // The last attempt as it was sent; if there was none, the first as it will be.
   const nowMs = attemptedAt === null ? clock.nowMs() : Date.parse(attemptedAt) - (durationMs ?? 0);
   const owner = { accountId, endpointUuid: readUuid('whe_', id)! };
   const headers = attemptHeaders({
@@ -143,8 +139,8 @@ export async function signedRequest(
 
 /**
  * Of one message, oldest first. A delivery's id has the time of its event (record_events, SQL), so
- * each is looked for in the millisecond of one. Those that a replay made for an endpoint that came
- * later are not among them.
+ * each is searched for in the millisecond of one. Deliveries that a replay made for a later
+ * endpoint are not included.
  */
 export async function listDeliveriesOfMessage(
   database: Database,

@@ -11,12 +11,12 @@ export interface SecretOwner {
   endpointUuid: string;
 }
 
-/** Opens a secret of an endpoint, the present one or the one before. */
+/** Opens a secret of an endpoint, the current or the previous one. */
 export type OpenSecret = (owner: SecretOwner, sealed: Buffer) => string;
 
 /**
- * Bound to its endpoint, not to its column: in a rotation the secret becomes the previous one as it
- * is.
+ * Bound to its endpoint, not to its column: a rotation moves the sealed secret to the previous one
+ * unchanged.
  */
 const labelOf = ({ accountId, endpointUuid }: SecretOwner): string =>
   `webhook secret of ${endpointUuid} (account ${accountId})`;
@@ -81,12 +81,12 @@ export async function readSecrets(
   return secretsOf(openSecretWith(vault), { ...owner, ...row!, previousUntilMs }, nowMs);
 }
 
-/** More than a worker serves at a time, twice over: each may have two. */
+/** Twice as many as a worker serves at a time, and more: each endpoint may have two. */
 const MOST_REMEMBERED = 1024;
 
 /**
- * The same, for whoever signs many times with the same secret. A new secret is another ciphertext,
- * so nothing here grows old.
+ * The same, for callers that sign many times with the same secret. A new secret is another
+ * ciphertext, so nothing here becomes stale.
  */
 export function rememberSecrets(open: OpenSecret): OpenSecret {
   const known = new Map<string, string>();

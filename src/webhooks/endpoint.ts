@@ -15,7 +15,7 @@ import { newSecret } from './sign.ts';
 
 /** Each multiplies the account's rows and POSTs. */
 const MOST_ENDPOINTS = 50;
-/** Both secrets sign for so long after a rotation. */
+/** Both secrets sign for this long after a rotation. */
 const ROTATION_MS = 24 * 60 * 60_000;
 
 export interface Endpoint {
@@ -118,7 +118,7 @@ export async function getEndpoint(
 /** Counting stops here; a page says "10,000 and more". */
 const MOST_COUNTED = 10_000;
 
-/** Deliveries that wait, by endpoint. */
+/** Waiting deliveries, by endpoint. */
 export async function countWaiting(
   database: Queryable,
   accountId: number,
@@ -141,7 +141,7 @@ export async function accountOfEndpoint(database: Queryable, id: string): Promis
   return onlyOne(rows, id).accountId;
 }
 
-/** A new URL starts with a clean record; what waits goes there. */
+/** A new URL starts with a clean record; waiting deliveries go there. */
 export async function changeEndpoint(
   database: Queryable,
   accountId: number,
@@ -212,8 +212,7 @@ export async function disableEndpoint(
 }
 
 /**
- * With a clean record. What waited goes on; what happened in the meantime comes with a replay of
- * that time.
+ * With a clean record. Waiting deliveries continue; for events of the meantime, replay that period.
  */
 export async function enableEndpoint(
   database: Queryable,
@@ -229,7 +228,10 @@ export async function enableEndpoint(
   return onlyOne(rows, id);
 }
 
-/** For good, with what waits for it. The log of what it got stays for its days. */
+/**
+ * Permanently, with its waiting deliveries. The log of past deliveries stays until its retention
+ * ends.
+ */
 export async function removeEndpoint(
   database: Queryable,
   accountId: number,

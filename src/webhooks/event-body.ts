@@ -12,7 +12,7 @@ import { showUuid } from '../ids.ts';
 import { among, byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 
-/** A message's, or an address's. */
+/** The kind of a message's event, or of an address's. */
 export type StoredKind = EventKindName | typeof SUBSCRIPTION.hook;
 
 export interface StoredEvent {
@@ -25,14 +25,14 @@ export interface StoredEvent {
   sequence: number;
   recipients: string[];
   detail: Record<string, unknown>;
-  /** '' when the relay never had the email. */
+  /** '' if the relay never had the email. */
   relayMessageId: string;
   tags: string[];
 }
 
 /**
- * Of `events e` left joined with `messages m`: a subscription's has none. The message's own relay
- * id is for events older than the column.
+ * For `events e` left joined with `messages m`: a subscription event has no message. The message's
+ * own relay id is for events older than the column.
  */
 export const EVENT_COLUMNS = `
   e.account_id AS "accountId", e.message_id AS "messageUuid", e.id AS "eventUuid", e.kind,
@@ -124,7 +124,7 @@ async function loadGroup(database: Database, keys: readonly EventKey[]): Promise
   );
 }
 
-/** What an endpoint gets that names no types. */
+/** What an endpoint without named types gets. */
 export const HOOK_TYPES: readonly MessageHookType[] = Object.values(EVENT_KINDS).flatMap(
   ({ hook }) => hook ?? [],
 );

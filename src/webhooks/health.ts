@@ -1,11 +1,11 @@
-// How an endpoint does: a breaker that pauses a failing one, and when it is disabled. Before: each
-// attempt's result. After: the endpoint's row; leases.ts takes nothing of a paused or disabled
-// endpoint, so its rows keep their attempts.
+// The health of an endpoint: a breaker that pauses a failing one, and when it is disabled. Before:
+// each attempt's result. After: the endpoint's row; leases.ts takes nothing for a paused or
+// disabled endpoint, so its rows keep their attempts.
 import type { PostResult } from './post.ts';
 
 /**
- * A run this long is not bad luck: with four at a time it takes some rounds, and a single event's
- * retries never reach it.
+ * A run this long is not bad luck: with four at a time it takes several rounds, and the retries of
+ * a single event never reach it.
  */
 const OPEN_AFTER_FAILURES = 10;
 const SHORTEST_PAUSE_MS = 10_000;
@@ -21,7 +21,7 @@ export interface Health {
 
 export const WELL: Health = { failures: 0, failingSinceMs: null, pausedUntilMs: null };
 
-/** While open, one delivery at a time finds out whether it is well again. */
+/** While open, one delivery at a time tests whether the endpoint works again. */
 export const isOpen = (health: Health): boolean => health.failures >= OPEN_AFTER_FAILURES;
 
 export function healthAfter(health: Health, result: PostResult, nowMs: number): Health {
@@ -46,7 +46,7 @@ export const DISABLED_REASONS = {
 } as const;
 export type DisabledReason = keyof typeof DISABLED_REASONS;
 
-/** `health` counts this result already. */
+/** `health` already includes this result. */
 export function reasonToDisable(
   health: Health,
   result: PostResult,

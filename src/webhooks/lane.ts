@@ -16,14 +16,14 @@ export interface QueuedDelivery {
 export interface Lane {
   endpoint: LeasedEndpoint;
   queue: QueuedDelivery[];
-  /** From taking a delivery until what came of it is committed. */
+  /** From taking a delivery until its outcome is committed. */
   inHand: Set<string>;
   posting: number;
-  /** The last look found no more than this. */
+  /** The last look found no more rows. */
   dry: boolean;
-  /** It gets no more rows: failing, disabled, lost to another worker, or we stop. */
+  /** It gets no more rows: it fails, is disabled or lost to another worker, or we stop. */
   shut: boolean;
-  /** Its release is on the way; nothing goes in any more. */
+  /** Its release is being written; nothing is added any more. */
   ended: boolean;
 }
 
@@ -40,15 +40,15 @@ export const openLane = (endpoint: LeasedEndpoint): Lane => ({
 export const widthOf = ({ endpoint }: Lane): number =>
   endpoint.fifo || isOpen(endpoint.health) ? 1 : WIDTH;
 
-/** The settings may have changed; the health is known better here, unless the URL is a new one. */
+/** The settings may have changed; the health here is newer, unless the URL has changed. */
 export function refresh(lane: Lane, endpoint: LeasedEndpoint): void {
   const { health } = lane.endpoint;
   lane.endpoint = { ...endpoint, health: endpoint.url === lane.endpoint.url ? health : WELL };
 }
 
 /**
- * Puts back what has not begun; what has is finished. No row was written for taking it, so none is
- * for this.
+ * Puts back what has not begun; the rest is finished. Taking it wrote no row, so this writes none
+ * either.
  */
 export function shut(lane: Lane): void {
   for (const { delivery } of lane.queue.splice(0)) lane.inHand.delete(delivery.deliveryUuid);

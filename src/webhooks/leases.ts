@@ -1,7 +1,7 @@
 // Leases: which endpoints this worker serves, and their due rows. Before: record_events wrote the
 // rows. After: worker.ts. One worker serves an endpoint at a time, so its concurrency and its order
 // hold over all workers, and claiming writes one row per endpoint instead of one per delivery. When
-// a worker dies, its leases end and others go on. The database's clock decides when: processes
+// a worker dies, its leases end and others take over. The database's clock decides when: processes
 // whose clocks differ must not serve an endpoint together.
 import { firstUuidAt } from '../ids.ts';
 import { among, byShard } from '../store/places.ts';
@@ -16,7 +16,7 @@ export interface EndpointKey {
 export interface LeasedEndpoint extends EndpointKey {
   url: string;
   fifo: boolean;
-  /** Both sealed (endpoint-secrets.ts). */
+  /** This and the previous one are sealed (endpoint-secrets.ts). */
   secret: Buffer;
   previousSecret: Buffer | null;
   previousUntilMs: number | null;
@@ -41,14 +41,14 @@ export interface Taken {
 export interface Wanted {
   lease: string;
   leaseMs: number;
-  /** Further endpoints to serve, at most. */
+  /** The most further endpoints to serve. */
   endpoints: number;
   rowsEach: number;
-  /** Endpoints this worker serves already. */
+  /** Endpoints this worker already serves. */
   served: readonly EndpointKey[];
-  /** Those among them that could do with more rows. */
+  /** Those among them that need more rows. */
   short: readonly EndpointKey[];
-  /** Deliveries of the short ones that are taken already. */
+  /** Deliveries of the short ones that are already taken. */
   inHand: readonly string[];
 }
 
@@ -82,8 +82,8 @@ interface TakenRow extends EndpointRow {
 }
 
 /**
- * Leases further endpoints of a node that have something due, and answers rows of those and of the short
- * ones. A short one that is not answered is lost.
+ * Leases further endpoints of a node that have something due, and returns rows for those and the
+ * short ones. A short one that is not returned is lost.
  */
 export async function takeDue(database: Database, nowMs: number, wanted: Wanted): Promise<Taken[]> {
   const rows = await database.query<TakenRow>(TAKE_SQL, [
@@ -107,7 +107,7 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
       taken.set(key, one);
     }
     if (row.deliveryUuid === null) continue;
-    // In order means in order: what comes after a row that waits for its retry waits too.
+    // Strictly in order: what comes after a row that waits for its retry waits too.
     one.blocked ||= !row.isDue;
     if (one.blocked) continue;
     const { accountId, endpointUuid, deliveryUuid, messageUuid, eventUuid, attempts } = row;
@@ -117,8 +117,8 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
 }
 
 /**
- * Keeps endpoints from being taken by others, and brings their settings up to date. One that is not
- * answered is lost.
+ * Keeps endpoints from being taken by others, and updates their settings. One that is not returned
+ * is lost.
  */
 export async function extendLeases(
   all: Database,
@@ -175,7 +175,7 @@ export interface DueState {
   ageSeconds: number;
 }
 
-/** What waits, and for how long the oldest that nothing holds back has been due. */
+/** How many wait, and how long the oldest that nothing holds back has been due. */
 export async function dueState(database: Database, nowMs: number): Promise<DueState> {
   const [row] = await database.query<{ depth: number; age: number | null }>(
     `SELECT count(*) AS depth, extract(epoch FROM $1::timestamptz - min(d.due_at)

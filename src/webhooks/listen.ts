@@ -1,6 +1,6 @@
 // `webhook listen`: an account's new events, forwarded to a developer's machine as a webhook would
-// bring them. It reads the events themselves, so it needs no endpoint, and it retries nothing: it
-// shows what came of each.
+// deliver them. It reads the events themselves, so it needs no endpoint, and it retries nothing: it
+// shows the result of each.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { Database } from '../store/pool.ts';
@@ -10,11 +10,11 @@ import { attemptHeaders } from './sign.ts';
 
 const POLL_EVERY_MS = 300;
 /**
- * An event has its time before it is committed: for so long a later one may have been seen first.
+ * An event gets its time before it is committed: within this period a later one may be seen first.
  */
 const OVERLAP_MS = 10_000;
 
-/** Events recorded from the moment this is answered, in their order, until the signal. */
+/** Events recorded after this returns, in order, until the signal. */
 export async function openStream(
   database: Database,
   accountId: number,
@@ -50,7 +50,7 @@ async function* newEvents(
   }
 }
 
-/** Signed like the real thing. */
+/** Signed like a real delivery. */
 export async function forward(
   agent: Dispatcher,
   url: string,

@@ -1,6 +1,6 @@
-// Recording what came of attempts: log, due rows and the endpoints' health, for many deliveries in
-// one statement. Before: attempt.ts. A worker that lost its lease does no harm here: what was
-// delivered is delivered, the rest is no longer its to say.
+// Records the outcomes of attempts: log, due rows and the endpoints' health, for many deliveries in
+// one statement. Before: attempt.ts. A worker that lost its lease does no harm here: only what it
+// delivered is recorded.
 
 import { uuidToBytes } from '../ids.ts';
 import { columnList } from '../store/columns.ts';
@@ -13,7 +13,7 @@ import { type EndpointKey, laneName } from './leases.ts';
 export interface LaneNews {
   endpoint: EndpointKey;
   outcome?: HookOutcome;
-  /** When the attempt changed it. */
+  /** If the attempt changed it. */
   health?: Health;
   disable?: DisabledReason;
   /** Nothing is in hand any more: others may serve the endpoint. */
@@ -85,7 +85,7 @@ const RECORD_SQL = `
   WHERE e.account_id = c.account_id AND e.id = c.id AND e.lease = $3
     AND ${among('e.account_id', HOME)}`;
 
-/** Not null: what can never be true makes Citus leave out the whole statement. */
+/** Not null: a condition that can never be true makes Citus skip the whole statement. */
 const NO_DELIVERY = '00000000-0000-0000-0000-000000000000';
 
 export async function recordNews(

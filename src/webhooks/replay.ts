@@ -1,5 +1,5 @@
 // Replays: deliveries sent again, with the same event id and the same body. Before: the CLI or the
-// dashboard chose them. After: they are due, and worker.ts does what it always does.
+// dashboard chose them. After: they are due, and worker.ts delivers them as usual.
 import { Problem } from '../errors.ts';
 import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -9,11 +9,11 @@ import { EVERY_HOOK_TYPE, HOOK_TYPES, kindOf } from './event-body.ts';
 export type Selection =
   /** One delivery. While it is pending it is only brought forward. */
   | { deliveryId: string }
-  /** All of the endpoint that were abandoned. */
+  /** All abandoned deliveries of the endpoint. */
   | { endpointId: string; abandoned: true }
   /**
-   * Every event of that time which the endpoint wants, once: also those that happened while it was
-   * disabled or before it was registered. `to` is not included.
+   * Every event of that period that the endpoint wants, once: also those from while it was disabled
+   * or before it was registered. `to` is not included.
    */
   | { endpointId: string; from: Date; to: Date; types?: readonly string[] };
 
@@ -23,7 +23,7 @@ export interface ReplayOptions {
   dryRun?: boolean;
 }
 
-/** Answers how many deliveries it is about. */
+/** Returns how many deliveries it affects. */
 export async function replay(
   database: Database,
   accountId: number,
@@ -66,7 +66,7 @@ export async function endpointOfDelivery(
   return { account: found.account, endpointId: showUuid('whe_', found.uuid) };
 }
 
-/** By way of the endpoints, since the key of deliveries begins with them. */
+/** Through the endpoints, because the key of deliveries begins with them. */
 async function endpointBehind(client: Queryable, accountId: number, id: string): Promise<string> {
   const [found] = await client.query<{ uuid: string }>(
     `SELECT e.id AS uuid FROM webhook_endpoints e
@@ -84,8 +84,8 @@ function noDelivery(id: string): never {
 }
 
 /**
- * Who asks for a replay thinks that the endpoint is well: a pause of the breaker ends. The row's
- * lock keeps two replays from meeting.
+ * A replay implies that the endpoint works again: a pause of the breaker ends. The row's lock keeps
+ * two replays apart.
  */
 async function openFor(client: Queryable, endpoint: Endpoint): Promise<void> {
   const opened = await client.query(
@@ -105,8 +105,8 @@ const OF_ENDPOINT = 'l.account_id = $1 AND l.endpoint_id = $2';
 const ONE_SQL = `SELECT ${CHOSEN} FROM webhook_deliveries l WHERE ${OF_ENDPOINT} AND l.id = $4`;
 const ABANDONED_SQL = `SELECT ${CHOSEN} FROM webhook_deliveries l WHERE ${OF_ENDPOINT} AND l.state = 'abandoned'`;
 
-// A time: $4 from, $5 to, $6 kinds, $7 and $8 the bounds that keep the planner to the partitions
-// that can hold them.
+// A period: $4 from, $5 to, $6 kinds, $7 and $8 the bounds that limit the planner to the partitions
+// that can contain them.
 const EVENTS_OF_TIME = `
   e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $4 AND e.at < $5 AND e.kind = ANY ($6) AND e.message_id < $8`;
 const SENT_SQL = `
@@ -148,7 +148,7 @@ function windowOf(
   ];
 }
 
-/** The attempts start again; the log keeps the last answer until the next. */
+/** The attempts start over; the log keeps the last answer until the next. */
 async function again(
   client: Queryable,
   endpoint: Endpoint,

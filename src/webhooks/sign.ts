@@ -14,7 +14,7 @@ export function sign(body: Buffer, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/** One signature of `webhook-signature`: the key is what the base64 after the prefix means. */
+/** One signature of `webhook-signature`: the key is the decoded base64 after the prefix. */
 export function signStandard(
   id: string,
   timestampSeconds: number,
@@ -27,11 +27,11 @@ export function signStandard(
 }
 
 export interface AttemptToSign {
-  /** The same over all retries and replays of one event. */
+  /** The same for all retries and replays of one event. */
   eventId: string;
   /** 1 for the first POST. */
   attempt: number;
-  /** The very bytes that are sent. */
+  /** Exactly the bytes that are sent. */
   body: Buffer;
   /** Newest first; two while the secret is being rotated. */
   secrets: readonly [string, ...string[]];

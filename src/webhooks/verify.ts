@@ -1,4 +1,4 @@
-// The verifier for receivers, published as `sandmartin/webhooks`. It stands alone: nothing but
+// The verifier for receivers, published as `sandmartin/webhooks`. It imports nothing but
 // node:crypto.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -6,8 +6,8 @@ type Header = string | string[] | undefined;
 type Secret = string | readonly string[];
 
 /**
- * Whether `X-SM-Signature` is right for this body. Give the raw bytes of the request, not parsed
- * and printed JSON. While a secret is being rotated, give the old and the new one.
+ * Whether `X-SM-Signature` is right for this body. Pass the raw bytes of the request, not parsed
+ * and serialized JSON. While a secret is being rotated, pass the old and the new one.
  */
 export function verify(rawBody: string | Uint8Array, header: Header, secret: Secret): boolean {
   const hex = /^sha256=([0-9a-f]{64})$/.exec(String(header))?.[1];
@@ -21,8 +21,8 @@ export interface StandardHeaders {
 }
 
 /**
- * The same by Standard Webhooks, which also covers id and time: an old request that somebody
- * repeats is refused. Any library of standardwebhooks.com does this too.
+ * The same by Standard Webhooks, which also covers id and time: an old request that is replayed is
+ * refused. Any library of standardwebhooks.com does this too.
  */
 export function verifyStandard(
   rawBody: string | Uint8Array,
@@ -49,7 +49,7 @@ function listOf(secret: Secret): readonly string[] {
   return typeof secret === 'string' ? [secret] : secret;
 }
 
-/** Tries every key and never stops early, so that the time it takes tells nothing. */
+/** Tries every key and never stops early, so that timing reveals nothing. */
 function matches(
   digest: Buffer,
   signed: readonly (string | Uint8Array)[],
@@ -57,7 +57,7 @@ function matches(
 ): boolean {
   let right = false;
   for (const key of keys) {
-    // An empty key is a forgotten setting, and anybody could sign with it.
+    // An empty key is a missing setting, and anyone could sign with it.
     if (key.length === 0) continue;
     const mac = createHmac('sha256', key);
     for (const part of signed) mac.update(part);

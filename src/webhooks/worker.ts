@@ -41,7 +41,7 @@ export interface WebhookWorkerDeps extends Omit<AttemptDeps, 'openSecret'> {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** How long endpoints stay with a worker that died; 30 s by default. */
+  /** How long endpoints stay leased to a worker that died; 30 s by default. */
   leaseMs?: number;
 }
 
@@ -84,9 +84,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       const startedMs = performance.now();
       try {
         await look();
-        // Thousands of waiting endpoints take their time to look through: looking is never the main
-        // thing we do. But one slow look (a cold cache, a busy machine) must not hold up the next
-        // event for long.
+        // Looking through thousands of waiting endpoints takes time, and must never be most of the
+        // work. But one slow look (a cold cache, a busy machine) must not hold up the next event
+        // for long.
         const pauseMs = 4 * (performance.now() - startedMs);
         await rest(Math.min(Math.max(POLL_EVERY_MS, pauseMs), POLL_AT_LEAST_EVERY_MS));
       } catch (error) {
@@ -96,13 +96,13 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     }
   }
 
-  /** Takes what is due: for endpoints nobody serves, and for lanes that run short. */
+  /** Takes what is due: for endpoints that nobody serves, and for lanes that run short. */
   async function look(): Promise<void> {
     const nodes = database.nodes();
     const room = Math.ceil(Math.max(0, MOST_LANES - lanes.size) / nodes.length);
     const looks = await Promise.allSettled(nodes.map((node) => lookAt(node.database, room)));
     const failed = looks.find((it) => it.status === 'rejected');
-    // One that is away does not hold up the others.
+    // A node that is away does not hold up the others.
     if (failed !== undefined && nodes.length > 1) couldNotLook(failed.reason);
     else if (failed !== undefined) throw failed.reason;
   }
@@ -186,7 +186,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   async function serve(lane: Lane, queued: QueuedDelivery): Promise<void> {
     lane.posting++;
     const news = await attemptSafely(lane, queued);
-    // In order means that the next one waits until this one is settled.
+    // In order: the next one waits until this one is settled.
     const { fifo } = lane.endpoint;
     if (!fifo) lane.posting--;
     const isLast = lane.inHand.size === 1 && lane.queue.length === 0 && (lane.dry || lane.shut);
@@ -278,7 +278,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       } catch (error) {
         couldNotRecord(error);
         if (isDataFault(error)) {
-          // Whatever the answer was made of, the delivery must not hang on it.
+          // The delivery must not depend on what the answer contains.
           if (told.outcome?.result == null) return;
           told = { ...told, outcome: { ...told.outcome, result: null, error: null } };
         }
