@@ -1,6 +1,6 @@
 // Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the
-// email without a report part. report.ts calls it. What a complaint does (complained, suppression,
-// nothing) is the recorder's business.
+// email without a report part. report.ts calls it. The recorder decides what a complaint does
+// (complained, suppression, nothing).
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Email, partText } from './mime.ts';
 import { type Original, parseDate, tokenIn } from './original.ts';
@@ -34,7 +34,7 @@ export function readArf(email: Email, original: Original): Complaint | null {
   };
 }
 
-/** Outlook.com's junk mail reporting: the email attached, the recipient in a header of it. */
+/** Outlook.com's junk mail reporting: the email attached, the recipient in one of its headers. */
 function readJunkReport(email: Email, original: Original): Complaint | null {
   const from = email.headers.get('from')?.[0] ?? '';
   if (!/\bstaff@(?:hotmail|outlook)\.com\b/i.test(from)) return null;
@@ -52,7 +52,7 @@ function readJunkReport(email: Email, original: Original): Complaint | null {
   };
 }
 
-/** Who complained; when the report hides it and the email went to one person, that one. */
+/** Who complained; if the report hides it and the email went to one person, that person. */
 function complainers(
   named: readonly (string | null)[],
   original: Original,

@@ -1,6 +1,6 @@
 // Replies that machines send for people: vacation notes, out-of-office, ticket receipts. RFC 3834
-// and the habits before it. report.ts asks after delivery reports and bounces; such emails are kept
-// for a week and never become events.
+// and earlier conventions. report.ts checks it after delivery reports and bounces; such emails are
+// kept for a week and never become events.
 import { type Email, headerText } from './mime.ts';
 
 const SUBJECT = new RegExp(

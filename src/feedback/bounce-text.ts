@@ -1,7 +1,7 @@
 // Bounces without a delivery-status part: Exchange, qmail, Exim, old Gmail and sendmail, gateways
-// with words of their own. There is no format to follow, so: is it a bounce at all, which addresses
+// with their own wording. There is no format, so it decides: is it a bounce at all, which addresses
 // failed, what is said about each. report.ts calls it after dsn.ts found nothing; classify.ts
-// judges what is said.
+// judges the text.
 import { hasAutoReplySubject } from './auto-reply.ts';
 import { classify, enhancedCodes, phaseIn, replyStart, saysWhy } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
@@ -14,7 +14,7 @@ const MOST_LINES = 1000;
 /** What is said about one address. The rules read 3000 characters, a reply is kept to 1000. */
 const MOST_TELLING_CHARS = 8000;
 
-/** Null when the email is not a bounce. */
+/** Null if the email is not a bounce. */
 export function readBounce(
   email: Email,
   notice: string,
@@ -42,7 +42,7 @@ export function readBounce(
   return [readResult(null, whole, { from, answered: whole.host }, delayed)];
 }
 
-// The words of subjects in the languages that servers speak.
+// Words in subjects, in the languages that servers use.
 const SUBJECT = new RegExp(
   [
     'undeliver|returned (?:mail|to sender|message)|return(?:ing|ed)? message|mail delivery|delivery (?:status|failure|failed|error|problem|report|has failed|incomplete|delayed|notification|unsuccessful)|delivery of|failure (?:notice|notification|delivery)|failed (?:mail|delivery|to deliver)|message (?:delivery|status|not delivered|undeliverable|delayed)|mail (?:failure|system error|status report|could not)|non[- ]?delivery|not delivered|could not (?:be delivered|send)|unable to deliver|undelivered|bounced?\\b|warning: (?:message|could not)|user unknown|rejected (?:mail|message)|nondeliverable|notification d.état|e-?mail error',
@@ -58,7 +58,7 @@ const BODY =
   /could not be delivered|(?:was|were) (?:undeliverable|not delivered|unable to deliver|rejected)|wasn't (?:able to deliver|delivered)|(?:wasn't|not) able to (?:be delivered|deliver)|delivery (?:to the following|has failed|failed|attempt)|did not reach the following|undeliverable|unable to deliver|permanent (?:fatal )?errors?|returned to (?:the )?sender|delivery (?:errors?|problems?)|following (?:address|recipient)|failed permanently|not delivered to|couldn't be delivered|failure reasons|cannot be delivered|has been delayed|not yet been delivered|delivery status|mail delivery|failed to deliver|user unknown|invalid (?:user|final)|server message|error message below|не может быть доставлен|konnte nicht zugestellt|n'a pas pu être|no (?:se )?pudo|送信できません|送信に失敗|投递/i;
 
 /**
- * Several small signs make a bounce; one alone (a postmaster writes, somebody mentions "550") does
+ * Several small signs make a bounce; one alone (a postmaster writes, someone mentions "550") does
  * not.
  */
 function looksLikeBounce(email: Email, notice: string): boolean {
@@ -105,8 +105,8 @@ function isDelay(email: Email, notice: string): boolean {
 }
 
 /**
- * The header of Exim and Gmail, else the addresses of the notice that the email went to, else those
- * that stand like recipients.
+ * The header of Exim and Gmail, otherwise the addresses in the notice that the email went to,
+ * otherwise those positioned like recipients.
  */
 function failedAddresses(email: Email, notice: string, original: Original): string[] {
   const declared = listedAddresses((email.headers.get('x-failed-recipients') ?? []).join(', '));
@@ -183,7 +183,7 @@ function tellings(notice: string, addresses: readonly string[]): Map<string, str
 interface Telling {
   text: string;
   isTelling: boolean;
-  /** From a reply code to the end of its paragraph; null when there is no code. */
+  /** From a reply code to the end of its paragraph; null if there is no code. */
   reply: string | null;
   /** Without a code: the first paragraph that says something, and the second. */
   words: readonly [string, string];
@@ -244,7 +244,7 @@ function serverReply({ reply, words }: Telling, address: string | null): string 
   return told.slice(0, 1000) || null;
 }
 
-/** The address at the head of what is said about it is left out. */
+/** Removes the address at the start of what is said about it. */
 function withoutAddress([telling, second]: Telling['words'], address: string | null): string {
   if (address === null || telling.trim() === '') return telling.trim() === '' ? second : telling;
   const at = telling.toLowerCase().indexOf(address.toLowerCase());

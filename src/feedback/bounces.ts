@@ -10,7 +10,7 @@ export interface Bounce {
   consequence: Consequence;
 }
 
-/** In the transaction that records the events: each is told whether it suppressed its address. */
+/** In the transaction that records the events: each learns whether it suppressed its address. */
 export async function judgeBounces(
   client: Queryable,
   bounces: readonly Bounce[],

@@ -1,6 +1,7 @@
-// Why an email came back and whether it is permanent. dsn.ts, bounce-text.ts and sns.ts ask;
-// reasons.ts and text-rules.ts know. Order (RFC 3463 codes, then words, then RFC 5321 codes):
-// strong words, a specific enhanced code, weak words, a generic enhanced code, the bare reply code.
+// Why an email came back and whether it is permanent. Called by the readers of reports (dsn.ts,
+// bounce-text.ts, ses.ts, providers/) and by delivery/attempt-events.ts; reasons.ts and
+// text-rules.ts hold the rules. Order (RFC 3463 codes, then words, then RFC 5321 codes): strong
+// words, a specific enhanced code, weak words, a generic enhanced code, the bare reply code.
 import type { BounceType } from '../events/kinds.ts';
 import type { Reason } from '../events/reasons.ts';
 import { enhancedMeaning, replyReason } from './reasons.ts';
@@ -13,8 +14,8 @@ export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /**
- * What follows for the address: it is dead and gets no more email, it is doubtful and has a strike
- * against it (suppressions/strikes.ts counts), or nothing, because the sender or the path was
+ * What it means for the address: it is dead and gets no more email, it is doubtful and gets a
+ * strike (counted by suppressions/strikes.ts), or nothing, because the sender or the path was
  * refused and not the address.
  */
 export type Consequence = 'suppress' | 'strike' | 'none';
@@ -44,8 +45,8 @@ export function classify(status: string | null, text: string, phase = phaseIn(te
       ? 'transient'
       : 'permanent'
     : byWords(reason, words);
-  // RFC 3464: failed with 4.x means the queue's time ran out. When no cause is known better than
-  // "it did not work", that is it.
+  // RFC 3464: failed with 4.x means the queue's time ran out. If no better cause is known than "it
+  // did not work", that is the cause.
   const vague = reason === 'network' || reason === 'system' || reason === 'other';
   return {
     reason: vague && bounceType === 'transient' ? 'expired' : reason,
@@ -58,9 +59,9 @@ const DEAD: readonly Reason[] = ['user-unknown', 'host-unknown', 'moved'];
 const DOUBTFUL: readonly Reason[] = ['mailbox-disabled', 'mailbox-full', 'suppressed', 'other'];
 
 /**
- * Only what says that the address itself is dead suppresses at once. "User unknown" to MAIL FROM is
- * about the sender; after the content it is often a filter's excuse, unless the code says so too; a
- * bare 550 says nothing.
+ * Only a statement that the address itself is dead suppresses at once. "User unknown" to MAIL FROM
+ * is about the sender; after the content it is often a filter's excuse, unless the code says so
+ * too; a bare 550 says nothing.
  */
 function consequenceOf(
   reason: Reason,
@@ -86,7 +87,7 @@ const PHASES: readonly [Phase, RegExp][] = [
   ],
 ];
 
-/** At which command the server refused, as Postfix, Exim, qmail, sendmail and Courier tell it. */
+/** At which command the server refused, as Postfix, Exim, qmail, sendmail and Courier report it. */
 export function phaseIn(text: string): Phase | null {
   const told = text.slice(0, MOST_CHARS).replace(/\s+/g, ' ');
   const named = PHASES.find(([, pattern]) => pattern.test(told))?.[0];
@@ -97,7 +98,9 @@ export function phaseIn(text: string): Phase | null {
   return /<<< 503/.test(told) ? 'rcpt' : 'data';
 }
 
-/** The words' own diagnosis: used to tell which paragraph of a notice speaks about the failure. */
+/**
+ * Whether the words alone give a reason: shows which paragraph of a notice is about the failure.
+ */
 export function saysWhy(text: string): boolean {
   const words = normalise(text.slice(0, MOST_CHARS));
   return TEXT_RULES.some((rule) => rule.pattern.test(words));
@@ -116,7 +119,7 @@ function decideReason(
   const byCode = code === null ? null : enhancedMeaning(code);
   if (byCode?.specific) return { reason: byCode.reason, evidence: 'code' };
   const weakWords = TEXT_RULES.find((rule) => !rule.strong && rule.pattern.test(words));
-  // "Recipient address rejected: …" with a code of policy is about the policy, whatever follows.
+  // "Recipient address rejected: …" with a policy code is about the policy, whatever follows.
   const byPolicy = byCode?.reason === 'policy' && weakWords?.reason === 'user-unknown';
   if (weakWords && !byPolicy) return { reason: weakWords.reason, evidence: 'words' };
   if (byCode && byCode.reason !== 'other') return { reason: byCode.reason, evidence: 'code' };
@@ -146,7 +149,7 @@ function byWords(reason: Reason, words: string): Finality {
     : 'permanent';
 }
 
-/** All enhanced codes in the text; `5.7.1.100` is an address of a host, not a code. */
+/** All enhanced codes in the text; `5.7.1.100` is an IP address, not a code. */
 export function enhancedCodes(text: string): string[] {
   return [...text.matchAll(/(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d]|\.\d)/g)].map(
     (match) => match[0],
@@ -162,7 +165,7 @@ export function replyCode(text: string): string | null {
   return REPLY.exec(text)?.[1] ?? null;
 }
 
-/** Where the first reply begins; -1 when there is none. */
+/** Where the first reply begins; -1 if there is none. */
 export function replyStart(text: string): number {
   const match = REPLY.exec(text);
   return match ? match.index + match[0].length - 3 : -1;
@@ -181,8 +184,8 @@ function mostTelling(status: string | null, quoted: readonly string[]): string |
 }
 
 /**
- * Lower case, one space, no addresses (their names say anything), no codes (they cut sentences of
- * long replies in pieces).
+ * Lower case, one space, no addresses (their names say anything), no codes (they split the
+ * sentences of long replies).
  */
 export function normalise(text: string): string {
   return withoutAddresses(text.toLowerCase().replace(/[’‘`´]/g, "'"))

@@ -1,8 +1,8 @@
 // DKIM signatures on reports (RFC 6376, 8301, 8463): who vouches for what a report says.
-// reporters.ts asks which signatures an email claims, looks their keys up, and asks whether one
-// holds; both in a thread, for the email is a stranger's. Own code: mailauth, the judge in the
-// tests, is asynchronous (so it cannot be killed where we read email), takes 3.6 s for 1 MB of line
-// feeds, and brings ten packages along.
+// reporters.ts asks which signatures an email claims, looks up their keys, and asks whether one is
+// valid; both in a thread, because the email is a stranger's. Our own code: mailauth, the reference
+// in the tests, is asynchronous (so it cannot be killed where we read email), takes 3.6 s for 1 MB
+// of line feeds, and brings ten packages.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 export interface Signature {
@@ -25,8 +25,7 @@ interface ReadSignature extends Signature {
 }
 
 /**
- * The signatures of these domains that cover what we believe: the sender, and how the body is to be
- * read.
+ * The signatures of these domains that cover what we rely on: the sender, and how to read the body.
  */
 export function claimedSignatures(raw: Buffer, domains: readonly string[]): Signature[] {
   const { fields } = split(raw);
@@ -36,7 +35,7 @@ export function claimedSignatures(raw: Buffer, domains: readonly string[]): Sign
     .map(({ domain, selector }) => ({ domain, selector }));
 }
 
-/** Whether a signature holds. `records`: the TXT records at `selector._domainkey.domain`. */
+/** Whether a signature is valid. `records`: the TXT records at `selector._domainkey.domain`. */
 export function holds(
   raw: Buffer,
   signature: Signature,
@@ -52,9 +51,9 @@ export function holds(
 }
 
 /**
- * Header fields as they came, and the body. Only CRLF ends a line (RFC 5321 2.3.8). A head that has
- * no end, or a line that is not a field, has no fields: readers disagree about what it says, and a
- * signature vouches for one reading (RFC 6376 3.8).
+ * Header fields as received, and the body. Only CRLF ends a line (RFC 5321 2.3.8). A header without
+ * an end, or with a line that is not a field, has no fields: parsers disagree about what it says,
+ * and a signature vouches for one reading (RFC 6376 3.8).
  */
 function split(raw: Buffer): { fields: Field[]; body: string } {
   const text = raw.toString('latin1');
@@ -82,8 +81,8 @@ function signaturesIn(fields: readonly Field[]): ReadSignature[] {
 }
 
 /**
- * One From and one Content-Type, both signed, and the body to its end: nothing of the report may be
- * added to.
+ * One From and one Content-Type, both signed, and the body to its end: nothing may have been added
+ * to the report.
  */
 function coversEnough(tags: ReadonlyMap<string, string>, fields: readonly Field[]): boolean {
   const signed = signedNames(tags);
@@ -95,10 +94,7 @@ function coversEnough(tags: ReadonlyMap<string, string>, fields: readonly Field[
   );
 }
 
-/**
- * RFC 6376 6.1.1: a signature of the domain the email says it is from; a display name proves
- * nothing.
- */
+/** RFC 6376 6.1.1: a signature of the domain in From; a display name proves nothing. */
 function senderDomain(fields: readonly Field[]): string | undefined {
   const value = fieldValue(fields.find(({ name }) => name === 'from')!).slice(0, 2000);
   const found = /^(?:[^<>@,]{0,500}<)?[^<>@,\s"]{1,64}@([a-z\d.-]{1,253})>?\s*$/i.exec(
@@ -150,8 +146,8 @@ function isHead(signature: ReadSignature, fields: readonly Field[], keys: readon
   const left = fieldsByName(fields);
   let signed = '';
   for (const name of signedNames(tags)) {
-    // From the bottom up; a name more often than there are fields says that none may be added
-    // (5.4.2).
+    // From the bottom up; a name listed more often than there are fields means that none may be
+    // added (5.4.2).
     const raw = left.get(name)?.pop();
     if (raw !== undefined) signed += canonical(endedLine(raw));
   }
@@ -224,7 +220,7 @@ function readKey(record: string): Key | undefined {
 
 function isSigned(algorithm: string, { algorithm: kind, key }: Key, data: Buffer, value: Buffer) {
   if (algorithm !== `${kind}-sha256`) return false;
-  // RFC 8463 3: what Ed25519 signs is the hash.
+  // RFC 8463 3: Ed25519 signs the hash.
   return kind === 'rsa'
     ? verify('sha256', data, key, value)
     : verify(null, createHash('sha256').update(data).digest(), key, value);

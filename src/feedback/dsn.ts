@@ -60,13 +60,13 @@ export interface DeliveryStatus {
 }
 
 /**
- * An email goes to 50 at most, and each gets a copy of its own; what lists more than that is not
+ * An email goes to at most 50 recipients, each with their own copy; a report that lists more is not
  * about our email.
  */
 const MOST_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
-/** Null when there is no delivery-status part with at least one recipient in it. */
+/** Null if there is no delivery-status part with at least one recipient. */
 export function readDsn(email: Email, notice: string): DeliveryStatus | null {
   const declared = email.parts.filter((part) => STATUS_PART.test(part.type));
   const parts = declared.length > 0 ? declared : mislabelled(email);
@@ -75,7 +75,7 @@ export function readDsn(email: Email, notice: string): DeliveryStatus | null {
     : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
 }
 
-/** Gateways rename what they do not know: in a report, a part that begins like a status part is one. */
+/** Gateways rename unknown types: in a report, a part that begins like a status part is one. */
 function mislabelled(email: Email): Part[] {
   if (email.type !== 'multipart/report') return [];
   return email.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
@@ -97,7 +97,7 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
 }
 
 /**
- * Groups of fields between empty lines, forgiving the usual faults: a group that goes on after an
+ * Groups of fields between empty lines, forgiving the usual faults: a group that continues after an
  * empty line, recipients without one between them.
  */
 export function fieldGroups(text: string): Headers[] {
@@ -166,8 +166,8 @@ function readRecipient(
 }
 
 /**
- * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), since
- * forwarding may have changed it; else Final-Recipient.
+ * The address we sent to: Original-Recipient if the server kept it (RFC 3461 4.2), because
+ * forwarding may have changed it; otherwise Final-Recipient.
  */
 function recipientAddress(fields: Headers): string | null {
   const original = typedAddress(field(fields, 'original-recipient'));
@@ -177,8 +177,8 @@ function recipientAddress(fields: Headers): string | null {
 }
 
 /**
- * `expired` is not an action of RFC 3464, but some servers write it. Without any action the status
- * tells.
+ * `expired` is not an action of RFC 3464, but some servers write it. Without an action the status
+ * decides.
  */
 function readAction(
   written: string,
@@ -207,7 +207,7 @@ function diagnosticText(value: string): string | null {
 
 /**
  * Without a Diagnostic-Code the human part often quotes the server: by address, the paragraph that
- * names it. All addresses in one pass over the notice, for there may be many of them and it may be
+ * names it. All addresses in one pass over the notice, because there may be many and it may be
  * long.
  */
 function tellings(notice: string, recipients: readonly Headers[]): Map<string, string> {

@@ -1,6 +1,6 @@
-// Email to the feedback listener that made no event: auto-replies, reports that prove nothing, what
-// could not be read. Kept raw for 7 days, so that an operator can look (`sandmartin feedback
-// list`); pruned by the maintenance task.
+// Email to the feedback listener that made no event: auto-replies, reports that prove nothing,
+// emails that could not be read. Kept raw for 7 days, so that an operator can inspect them
+// (`sandmartin feedback list`); pruned by the maintenance task.
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -11,8 +11,8 @@ const KEPT_DAYS = 7;
 /** People look at it less often than complaints arrive. */
 const KEPT_FOR_PEOPLE_DAYS = 30;
 /**
- * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill
- * it for others. The last places are for email to a return path of ours.
+ * Anyone may write to the complaints mailbox; it must not fill the disk, and no network may use it
+ * up. The last places are for email to a return path of ours.
  */
 const MOST_KEPT = 10_000;
 const MOST_OF_STRANGERS = 8000;

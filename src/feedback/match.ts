@@ -1,6 +1,6 @@
-// Which email of ours a report is about, when the address it came to does not say: complaints, and
-// what Amazon SES tells. Before: report.ts or ses.ts read it. After: record.ts. A token of ours in
-// the returned copy is proof, whoever brings it. Without one a report counts only when the operator
+// Which email of ours a report is about, if the address it came to does not say: complaints, and
+// reports of Amazon SES. Before: report.ts or ses.ts read it. After: record.ts. A token of ours in
+// the returned copy is proof, whoever sends it. Without one a report counts only if the operator
 // trusts its reporter; then each step is a better guess than none.
 import { addressKey } from '../addresses.ts';
 import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
@@ -17,8 +17,8 @@ const CLOCK_SKEW_MS = 10 * 60_000;
 /** SES reports opens and complaints days later. */
 const RELAY_ID_MS = 72 * HOUR_MS;
 /**
- * Searches without the account cannot use its index. Anybody may send complaints, so such a search
- * is short and one at a time.
+ * Searches without the account cannot use its index. Anyone may send complaints, so these searches
+ * are short and run one at a time.
  */
 const SEARCH_MS = 3000;
 
@@ -76,8 +76,8 @@ const BY_RELAY_ID = `
   WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3 HAVING count(*) = 1`;
 
 /**
- * The newest email to this recipient, from this sender where the report names one; none when two
- * accounts wrote to them.
+ * The newest email to this recipient, from this sender if the report names one; none if two
+ * accounts sent to them.
  */
 const BY_RECIPIENT = `
   SELECT min(account_id) AS account_id, (array_agg(id ORDER BY id DESC))[1] AS id FROM messages
@@ -110,7 +110,7 @@ async function searchOne(
 }
 
 /**
- * Our header, the envelope id (RFC 3461) and the left part of our Message-ID all are the message's
+ * Our header, the envelope id (RFC 3461) and the left part of our Message-ID are all the message's
  * id.
  */
 function ownIds({ original }: Report): string[] {

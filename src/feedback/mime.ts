@@ -1,30 +1,28 @@
 // MIME, as far as reports need it: bytes of any quality in, headers and leaf parts out. report.ts
-// calls it first. Own code, because reports need the structure (which part is the delivery status,
-// which the returned email) that readers for people throw away, synchronously, with every size
+// calls it first. Our own code, because reports need the structure (which part is the delivery
+// status, which the returned email) that other parsers discard, synchronously, with every size
 // bounded: nothing here throws or is slower than linear.
 /**
- * What is read of an email: what a report says comes before the email it returns, which may be
+ * How much of an email is read: a report's own text comes before the email it returns, which may be
  * long.
  */
 const MOST_BYTES = 2 * 1024 * 1024;
 const MOST_DEPTH = 10;
 const MOST_PARTS = 100;
 /**
- * Multiparts count too: each costs a look at its headers and, perhaps, for a boundary that got
- * lost.
+ * Multiparts count too: for each, its headers are read and perhaps a lost boundary is searched for.
  */
 const MOST_ENTITIES = 300;
 const MOST_FIELDS = 1000;
 const MOST_FIELD_CHARS = 16_384;
 /**
- * What is decoded of one part. Every notice and status list found in the wild fits in a tenth of
- * it.
+ * How much of one part is decoded. Every notice and status list found in practice fits in a tenth
+ * of it.
  */
 const MOST_TEXT_CHARS = 262_144;
 
 /**
- * Fields in the order they came, names in lower case, values unfolded; bytes as Latin-1 until
- * decodeText.
+ * Fields in their order, names in lower case, values unfolded; bytes as Latin-1 until decodeText.
  */
 export type Headers = ReadonlyMap<string, readonly string[]>;
 
@@ -33,7 +31,7 @@ export interface Part {
   type: string;
   parameters: ReadonlyMap<string, string>;
   headers: Headers;
-  /** The body still encoded, one character a byte. */
+  /** The body still encoded, one character per byte. */
   body: string;
 }
 
@@ -74,7 +72,7 @@ export function readEmail(raw: Buffer): Email {
 }
 
 /**
- * One pass over the lines: the open boundaries are a stack, so depth costs nothing but its own
+ * One pass over the lines: the open boundaries are a stack, so depth costs nothing; it has its own
  * limit.
  */
 function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[]): void {
@@ -128,7 +126,7 @@ function boundaryOf(text: string, entity: Entity): string | undefined {
   if (!entity.type.startsWith('multipart/')) return undefined;
   const declared = entity.parameters.get('boundary');
   if (declared) return declared;
-  // Lost in a header folded wrongly: the first line that looks like one.
+  // Lost in a wrongly folded header: take the first line that looks like one.
   const opening = text.slice(entity.bodyStart, entity.bodyStart + 4096);
   return /^--(\S{3,70})\s*$/m.exec(opening)?.[1];
 }
@@ -191,7 +189,7 @@ function splitField(line: string): { name: string; value: string } | undefined {
 }
 const FIELD_NAME = /^[!-9;-~]{1,100}$/;
 
-/** `value; name=token; name="quoted"` (RFC 2045 5.1), forgiving about everything. */
+/** `value; name=token; name="quoted"` (RFC 2045 5.1), lenient about everything. */
 export function parseParameters(field: string): {
   value: string;
   parameters: ReadonlyMap<string, string>;
@@ -200,7 +198,7 @@ export function parseParameters(field: string): {
   const semicolon = field.indexOf(';');
   const value = (semicolon < 0 ? field : field.slice(0, semicolon)).trim();
   const rest = semicolon < 0 ? '' : field.slice(semicolon, semicolon + 4096);
-  // From one "=" to the next, so that a quote that never closes is looked through once.
+  // From one "=" to the next, so that an unclosed quote is searched only once.
   for (let equals = rest.indexOf('='); equals >= 0; ) {
     const name = /[\w*-]{1,60} ?$/
       .exec(rest.slice(Math.max(0, equals - 61), equals))?.[0]
@@ -213,7 +211,7 @@ export function parseParameters(field: string): {
   return { value, parameters };
 }
 
-/** A token, or a quoted string without its quotes; an unclosed quote goes on to the end. */
+/** A token, or a quoted string without its quotes; an unclosed quote continues to the end. */
 function parameterValue(text: string, at: number): { text: string; end: number } {
   PARAMETER_VALUE.lastIndex = at;
   const match = PARAMETER_VALUE.exec(text);
@@ -271,10 +269,7 @@ const HIGH_1252 = [...'€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f', ...'\x90
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 
-/**
- * Making one costs a hundred times what a short word costs to decode. Null: not a charset anybody
- * knows.
- */
+/** Making one costs a hundred times what a short word costs to decode. Null: an unknown charset. */
 type Decoder = InstanceType<typeof TextDecoder>;
 const decoders = new Map<string, Decoder | null>();
 const MOST_DECODERS = 200;

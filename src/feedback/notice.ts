@@ -18,7 +18,7 @@ export function cutNotice(email: Email): Notice {
   return { notice: text.slice(0, cut.from), unsent: text.slice(cut.to) };
 }
 
-/** The plain texts before the returned email; HTML only when there is nothing plain. */
+/** The plain texts before the returned email; HTML only if there is no plain text. */
 function noticeText(email: Email): string {
   const returned = email.parts.findIndex(isReturned);
   const own = returned < 0 ? email.parts : email.parts.slice(0, returned);
@@ -75,8 +75,8 @@ function quoteStart(text: string): { from: number; to: number } {
 }
 
 /**
- * A ruled line with one of the words soon after the ruler. Looked for one after the other: each
- * costs the line's length.
+ * A ruled line with one of the words soon after the ruler. Searched for one after the other: each
+ * search is linear in the line.
  */
 function isRuled(line: string): boolean {
   const ruler = RULER.exec(line)?.[0].length;

@@ -1,5 +1,5 @@
-// The email a report is about: what it takes to find our message again. report.ts and the recorder
-// after it use it.
+// The email a report is about: what is needed to find our message. Used by report.ts and then the
+// recorder.
 import {
   type Email,
   firstField,
@@ -12,7 +12,7 @@ import {
 import { listedAddresses } from './report-address.ts';
 
 /**
- * The headers that compose writes into every email; they come back in returned headers, also of
+ * The headers that compose writes into every email; they come back in returned headers, even in
  * redacted reports.
  */
 export const OUR_HEADER = 'x-sm-message-id';
@@ -24,7 +24,8 @@ export interface Original {
   /** `msg_…` from our own header. */
   ourId: string | null;
   /**
-   * Account, message and recipient, signed (return-path.ts); whoever quotes it has seen that copy.
+   * Account, message and recipient, signed (return-path.ts); anyone who quotes it has seen that
+   * copy.
    */
   token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
@@ -39,7 +40,7 @@ export interface Original {
 
 const RETURNED = new Set([
   'message/rfc822',
-  // No registered type, and what the examples of RFC 9477 have.
+  // Not a registered type, but the examples of RFC 9477 use it.
   'text/rfc822',
   'text/rfc822-headers',
   'message/rfc822-headers',
@@ -54,7 +55,8 @@ export function isReturned(part: Part): boolean {
 }
 
 /**
- * `unsent`: the text of a notice from where it quotes the email, when there is no part of its own.
+ * `unsent`: the text of a notice from where it quotes the email, if the email is not a separate
+ * part.
  */
 export function findOriginal(email: Email, unsent = ''): Original {
   const returned = email.parts.find(isReturned);

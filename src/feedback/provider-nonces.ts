@@ -1,7 +1,7 @@
-// Words that a provider signs instead of the whole notification: each stands for the one that it
-// came with first, in every process. Before: inbound/provider.ts has checked the signature. Without
-// this, whoever saw one notification could write others under its signature. A repeat of the same
-// one passes: providers try again when our answer was lost.
+// Nonces that a provider signs instead of the whole notification: each is valid only for the
+// notification it first came with, in every process. Before: inbound/provider.ts has checked the
+// signature. Without this, anyone who saw one notification could forge others with its signature. A
+// repeat of the same one passes: providers retry if our answer was lost.
 import { createHash } from 'node:crypto';
 import type { Database } from '../store/pool.ts';
 

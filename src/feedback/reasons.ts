@@ -117,7 +117,7 @@ export function enhancedMeaning(status: string): CodeMeaning {
   return SUBJECTS[subject] ?? generic('other');
 }
 
-// RFC 5321 4.2.3 with RFC 7504 (521, 556) and RFC 4954 (53x). The last word when nothing else says
+// RFC 5321 4.2.3 with RFC 7504 (521, 556) and RFC 4954 (53x). Used only if nothing else says
 // anything.
 const REPLIES: Readonly<Record<string, Reason>> = {
   500: 'protocol',

@@ -1,6 +1,6 @@
-// An email as the feedback listener got it, read: what the report says, and what is needed to keep
-// it and to judge who sent it. Runs in a thread (threads/worker.ts), for the email is a stranger's.
-// Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
+// Reads an email that the feedback listener received: what the report says, and what is needed to
+// keep it and to judge who sent it. Runs in a thread (threads/worker.ts), because the email is a
+// stranger's. Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
 import { createHash } from 'node:crypto';
 import { claimedSignatures, holds, type Signature } from './dkim.ts';
 import { headerText, readHeaders } from './mime.ts';
@@ -10,9 +10,9 @@ export interface Received {
   report: Report;
   /** For people. */
   subject: string;
-  /** The same for every copy of the same email, whatever trace each delivery wrote on top. */
+  /** The same for every copy of the same email, whatever trace headers each delivery added. */
   fingerprint: string;
-  /** Those that could make its reporter a trusted one. */
+  /** Those that could make its reporter trusted. */
   signatures: Signature[];
 }
 
@@ -50,7 +50,7 @@ export function headOf(raw: Buffer): Pick<Received, 'subject' | 'fingerprint'> {
   };
 }
 
-/** Whether one of the signatures holds; `records` by the place of the signature. */
+/** Whether one of the signatures is valid; `records` by the index of the signature. */
 export function verifyReceived(input: {
   raw: Uint8Array;
   signatures: readonly Signature[];

@@ -1,4 +1,4 @@
-// Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays,
+// Records reports: what DSNs, bounces and complaints say becomes events, suppressions and delays,
 // many reports in one transaction. Before: inbound/feedback-smtp.ts and ses.ts know which email a
 // report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
@@ -37,14 +37,14 @@ export interface ReportRecorder {
 }
 
 /**
- * A relay may report on the first copy before our own note that it took all of them is on disk.
- * Such a report waits for it, longer each time, ten seconds together.
+ * A relay may report on the first copy before we have recorded that it accepted all of them. Such a
+ * report waits for that, longer each time, ten seconds in total.
  */
 const EARLY_WAIT_MS = 50;
 const LONGEST_EARLY_WAIT_MS = 500;
 const EARLY_TURNS = 24;
 
-/** A relay uses a few connections: what arrives over all of them is written together, not in two halves. */
+/** A relay uses a few connections: what arrives over all of them is written together. */
 const WORTH_ANOTHER_RECORD = 32;
 
 /** Reports that arrive together are written together. */
@@ -73,7 +73,7 @@ export function openReportRecorder(deps: {
   };
 }
 
-/** Of accounts of one shard. */
+/** For accounts of one shard. */
 async function recordReports(
   all: Database,
   reports: readonly (MatchedReport & { mayWait: boolean })[],
@@ -126,16 +126,15 @@ async function recordReports(
 
 interface KnownEmail {
   /**
-   * A report can only speak about people its email went to, so that nobody is suppressed by
-   * hearsay.
+   * A report can only be about people its email went to, so that nobody is suppressed by hearsay.
    */
   recipients: string[];
   stream: string;
   /** Nothing is recorded about it yet. */
   queued: boolean;
   /**
-   * So much is noted of it already that more would only be noise: somebody makes up reports about
-   * their own copy.
+   * So much is recorded about it that more would only be noise: someone invents reports about their
+   * own copy.
    */
   full: boolean;
 }
@@ -164,7 +163,7 @@ async function knownEmails(
 
 interface Statement {
   events: NewEvent[];
-  /** Those of the events that are bounces, with what they mean for the address. */
+  /** The events that are bounces, with what they mean for the address. */
   bounces: Bounce[];
   suppressions: Suppression[];
   unsubscribes: Unsubscribe[];
@@ -213,8 +212,8 @@ interface OurRecipient extends ReportedRecipient {
 }
 
 /**
- * Servers change case and domains (forwarding), so the copy a report is about tells for whom it
- * speaks, whatever it calls them. Nobody, when it names somebody the email did not go to.
+ * Servers change case and domains (forwarding), so the copy a report is about decides whom it
+ * means, whatever it calls them. Nobody, if it names someone the email did not go to.
  */
 function asOurs(
   recipient: ReportedRecipient,
@@ -319,7 +318,7 @@ function unsubscribesOf(
 }
 
 /**
- * Whether the account stops writing to the recipient at once; a third strike is known only when it
+ * Whether the account stops sending to the recipient at once; a third strike is known only when it
  * is recorded.
  */
 export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
@@ -348,8 +347,8 @@ function delayOf(email: EmailReference, reported: readonly OurRecipient[]): Dela
 }
 
 /**
- * A delay is not an event, the email is still under way: each is kept as an attempt, and the newest
- * on the message.
+ * A delay is not an event, the email is still on its way: each is stored as an attempt, and the
+ * newest on the message.
  */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
   if (delays.length === 0) return;

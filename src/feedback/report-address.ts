@@ -1,6 +1,6 @@
 // Addresses as reports write them: typed fields of delivery status and feedback parts, and
-// addresses loose in text. Used by dsn.ts, arf.ts, original.ts and bounce-text.ts. What comes out
-// is for comparing, not checked for sending.
+// addresses in free text. Used by dsn.ts, arf.ts, original.ts and bounce-text.ts. What comes out is
+// for comparing, not checked for sending.
 
 /**
  * `rfc822; a@b` or `utf-8; ü@b` (RFC 3464 2.3.2, RFC 6533 3), with or without brackets and
@@ -14,7 +14,7 @@ export function typedAddress(field: string | undefined): string | null {
   return bareAddress(isUtf8 ? decodeUnitext(value) : value);
 }
 
-/** The address in `a@b`, `<a@b>`, `Name <a@b>`, `a@b (comment)`; null when there is none. */
+/** The address in `a@b`, `<a@b>`, `Name <a@b>`, `a@b (comment)`; null if there is none. */
 export function bareAddress(text: string): string | null {
   const bracketed = /<([^<>\s]{1,320})>/.exec(text)?.[1];
   if (bracketed !== undefined) return bracketed.includes('@') ? bracketed : null;
@@ -37,7 +37,7 @@ function trimmed(word: string, opening: string, closing: string): string {
   return word.slice(start, end);
 }
 
-/** RFC 6533 3: `\x{FC}` stands for a character that could not travel as itself. */
+/** RFC 6533 3: `\x{FC}` stands for a character that could not be sent as such. */
 function decodeUnitext(value: string): string {
   return value.replace(/\\x\{([\da-f]{1,6})\}/gi, (written, hex) => {
     const code = Number.parseInt(hex, 16);
@@ -45,7 +45,7 @@ function decodeUnitext(value: string): string {
   });
 }
 
-/** RFC 3461 4: `+2B` stands for `+`. Some servers forget to undo it. */
+/** RFC 3461 4: `+2B` stands for `+`. Some servers do not decode it. */
 export function decodeXtext(value: string): string {
   return value.replace(/\+([\dA-F]{2})/g, (_, hex) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -62,12 +62,12 @@ export interface FoundAddress {
   at: number;
 }
 
-// Letters of any script: SMTPUTF8 addresses come back as they were sent. The lengths keep it
+// Letters of any script: SMTPUTF8 addresses come back as they were sent. The length limits keep it
 // linear.
 const LOOSE =
   /(?<![\w.+=@%-])[\p{L}\p{N}_.+=&'*/!#$%^{}~?-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}])?\.){1,10}[\p{L}\p{N}-]{2,63}(?![\w@])/gu;
 
-/** Addresses loose in text, in order; `mailto:` and quotes around them are not part of them. */
+/** Addresses in free text, in order; `mailto:` and quotes around them are not part of them. */
 export function findAddresses(text: string): FoundAddress[] {
   const found: FoundAddress[] = [];
   const seen = new Set<string>();

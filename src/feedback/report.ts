@@ -56,7 +56,7 @@ export function makeReport(
   original: Original,
   feedbackType: string | null = null,
 ): Report {
-  // What the report says, not the envelope it came in: a relay that sends it again writes a new
+  // From what the report says, not from its own header: a relay that sends it again writes a new
   // Message-ID and Date.
   const about = [kind, feedbackType, original.envelopeId, original.ourId, original.messageId];
   return {

@@ -1,5 +1,5 @@
 // Reporters whom the operator trusts (TRUSTED_REPORTERS): networks that reports come from, and
-// domains whose DKIM signature a report bears. Before: inbound/feedback-smtp.ts has a report that
+// domains whose DKIM signature a report carries. Before: inbound/feedback-smtp.ts has a report that
 // proves nothing by itself. After: match.ts may guess.
 import { BlockList, isIP } from 'node:net';
 import type { Signature } from './dkim.ts';
@@ -8,9 +8,9 @@ import type { Received, Stopped, verifyReceived } from './received.ts';
 export interface ReporterDeps {
   /** As configured, such as `192.0.2.0/24`, `2001:db8::1`, `fbl.example`. */
   trusted: readonly string[];
-  /** The TXT records of a name; undefined if no server could be asked. */
+  /** The TXT records of a name; undefined if no server answered. */
   lookUp: (name: string) => Promise<string[] | undefined>;
-  /** received.ts, where it can be killed. */
+  /** received.ts, in a thread that can be killed. */
   verify: (input: Parameters<typeof verifyReceived>[0]) => Promise<boolean | Stopped>;
   nowMs: () => number;
 }

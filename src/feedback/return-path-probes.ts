@@ -1,5 +1,5 @@
-// Probes of a return path: an email to ourselves through each relay. Only when all of one batch
-// came back do reports find the way, and emails use that return path. Before: relays/probing.ts
+// Probes of a return path: an email to ourselves through each relay. Only if all of one batch came
+// back do reports reach us, and only then do emails use that return path. Before: relays/probing.ts
 // sends them, after a check of the domain and for `doctor`. After: inbound/feedback-smtp.ts takes
 // them.
 import { randomUUID } from 'node:crypto';
@@ -64,7 +64,7 @@ export async function findProbe(
   return row?.id;
 }
 
-/** The last of a batch proves the domain's return path. */
+/** The return of the last one of a batch proves the domain's return path. */
 export async function noteReturn(database: Database, id: string): Promise<void> {
   await database.transaction(async (client) => {
     // If two come back at once, the later one must see the first.
@@ -89,7 +89,7 @@ export async function noteReturn(database: Database, id: string): Promise<void> 
   });
 }
 
-/** One that comes back late went through other relays than those of now, and proves nothing. */
+/** A probe that comes back late went through earlier relays, and proves nothing. */
 export async function disregardProbes(client: Queryable): Promise<void> {
   await client.query(
     `UPDATE return_path_probes SET of_account = NULL, of_domain = NULL WHERE of_account IS NOT NULL`,

@@ -1,6 +1,6 @@
 // The return path of a copy, `bounce+<token>@BOUNCE_DOMAIN`: the token names account, message and
 // recipient and is signed, so a report that comes to it is about that copy. Every copy has its own:
-// whoever got one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
+// the recipient of one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
 // inbound/feedback-smtp.ts, match.ts and ses.ts read it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { idTimeMs } from '../ids.ts';
@@ -11,8 +11,8 @@ export interface EmailReference {
 }
 
 /**
- * Whom a report may speak about: the recipient at this place of the message's list; whomever of the
- * email's recipients it names; or, of an email that went to one person, that one.
+ * Whom a report may be about: the recipient at this index of the message's list; any of the email's
+ * recipients that it names; or, for an email that went to one person, that person.
  */
 export type About = number | 'named' | 'only';
 
@@ -24,19 +24,19 @@ export interface Subject {
 
 // Version 2: 6 bytes of account, 16 of message, 1 of recipient, 10 of HMAC. 33 bytes are 53
 // characters, which with `bounce+` stay below the 64 of a local part. Version 1 had no recipient:
-// its length tells.
+// the length distinguishes them.
 const ACCOUNT_BYTES = 6;
 const MAIL_BYTES = ACCOUNT_BYTES + 16;
 const MAC_BYTES = 10;
 // Lower case, and read in any case: some servers change it.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Emails that left with a token of version 1 may still be reported: relays try for five days. */
+/** Emails that left with a token of version 1 may still be reported: relays retry for five days. */
 const OLD_REPORTS_MS = 7 * 86_400_000;
 
 export const returnPathOf = (token: string, domain: string): string => `bounce+${token}@${domain}`;
 
-/** `place`: of the recipient in the message's own list, the same on every attempt. */
+/** `place`: the recipient's index in the message's own list, the same on every attempt. */
 export function copyToken(key: Buffer, email: EmailReference, place: number): string {
   const signed = Buffer.alloc(MAIL_BYTES + 1);
   signed.writeUIntBE(email.accountId, 0, ACCOUNT_BYTES);
@@ -51,7 +51,7 @@ export function readCopyToken(key: Buffer, token: string, nowMs: number): Subjec
   if (bytes === undefined) return undefined;
   const signed = bytes.subarray(0, -MAC_BYTES);
   if (signed.length !== MAIL_BYTES && signed.length !== MAIL_BYTES + 1) return undefined;
-  // The last character has bits to spare: only the one way we write a token is a token.
+  // The last character has unused bits: only the form that we write is accepted.
   if (toBase32(bytes) !== token.toLowerCase()) return undefined;
   if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, signed))) return undefined;
   const email = {

@@ -1,6 +1,6 @@
-// What Amazon SES tells through SNS, in the shape of every other report. Both of its forms:
+// What Amazon SES reports through SNS, in the shape of every other report. Both of its forms:
 // notifications of an identity (`notificationType`) and event publishing of a configuration set
-// (`eventType`). sns.ts has checked who speaks.
+// (`eventType`). sns.ts has checked who is calling.
 import { z } from 'zod';
 import type { Reason } from '../events/reasons.ts';
 import { classify } from './classify.ts';
@@ -18,7 +18,7 @@ export interface SesEvent {
   /** What recordReport takes; for opens and clicks a report without recipients. */
   report: Report;
   at: Date | null;
-  /** Of an open or click: who, from where, which link. */
+  /** For an open or click: who, from where, which link. */
   userAgent: string | null;
   ipAddress: string | null;
   url: string | null;
@@ -95,8 +95,8 @@ export function readSes(message: string): SesEvent | undefined {
   try {
     json = JSON.parse(message);
   } catch {
-    // "Successfully validated SNS topic for Amazon SES event publishing." is what a new topic gets
-    // first.
+    // "Successfully validated SNS topic for Amazon SES event publishing." is the first message to a
+    // new topic.
     return undefined;
   }
   const body = readEvent('Amazon SES', sesBody, json);
@@ -176,7 +176,7 @@ function makeEvent(
 }
 
 /**
- * SES writes a Message-ID of its own; ours is found by our header, when headers are included, or by
+ * SES writes a Message-ID of its own; ours is found by our header, if headers are included, or by
  * the relay's id.
  */
 function originalOf(body: SesBody): Original {
@@ -241,7 +241,7 @@ function bounces(body: SesBody): RecipientResult[] {
     return recipientResult(bounced.emailAddress, {
       action: 'failed',
       status,
-      // Undetermined without any code is no reason to suppress anybody.
+      // Undetermined without any code is no reason to suppress anyone.
       bounce_type: known ?? (status === null && said === null ? 'transient' : diagnosis.bounceType),
       reason: SUBTYPES[bounceSubType ?? ''] ?? diagnosis.reason,
       consequence:

@@ -1,7 +1,7 @@
 // Amazon SNS messages: is it really from our topic? docs.aws.amazon.com/sns, "Verifying the
-// signatures of Amazon SNS messages". inbound/ses.ts hands over the body of the POST; what passes
-// goes to ses.ts. Nothing is fetched before the topic is ours and the address is one of SNS itself,
-// for the body tells us where to fetch from.
+// signatures of Amazon SNS messages". inbound/ses.ts passes the body of the POST; what is accepted
+// goes to ses.ts. Nothing is fetched before the topic is known to be ours and the URL to belong to
+// SNS, because the body says where to fetch from.
 import { verify, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -26,14 +26,16 @@ export interface SnsDeps {
   /** ARNs of the topics we listen to. */
   topics: readonly string[];
   /**
-   * Gets the PEM at an address of SNS; follows no redirect. May keep what it got: the address
-   * changes with the key.
+   * Fetches the PEM at a URL of SNS; follows no redirect. May cache it: the URL changes with the
+   * key.
    */
   fetchCertificate: (url: string) => Promise<string>;
   nowMs: () => number;
 }
 
-/** The message, if it is from one of our topics and signed by Amazon; otherwise throws a Problem. */
+/**
+ * The message, if it is from one of our topics and signed by Amazon; otherwise a Problem is thrown.
+ */
 export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage> {
   const message = parseSns(body);
   if (!deps.topics.includes(message.TopicArn)) {
@@ -52,7 +54,7 @@ export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage
   return message;
 }
 
-/** What to fetch to confirm a subscription; undefined when there is nothing to confirm. */
+/** What to fetch to confirm a subscription; undefined if there is nothing to confirm. */
 export function subscribeUrl(message: SnsMessage): string | undefined {
   if (message.Type !== 'SubscriptionConfirmation') return undefined;
   const url = message.SubscribeURL;
@@ -79,9 +81,9 @@ function parseSns(body: string): SnsMessage {
 
 /**
  * Exactly what Amazon writes:
- * `https://sns.<region>.amazonaws.com/SimpleNotificationService-<hex>.pem`, or its Chinese sister.
- * As text, so that nothing can mean one thing to us and another to whoever fetches it; in a bucket
- * or behind a query anybody could put a certificate.
+ * `https://sns.<region>.amazonaws.com/SimpleNotificationService-<hex>.pem`, or its Chinese
+ * counterpart. Compared as text, so that nothing can mean one thing here and another to the fetch;
+ * anyone could put a certificate into a bucket or behind a query.
  */
 export function isCertificateUrl(url: string): boolean {
   return SNS_CERTIFICATE.test(url);
@@ -89,7 +91,7 @@ export function isCertificateUrl(url: string): boolean {
 const SNS = 'https://sns\\.[a-z]{2,4}(?:-[a-z]{1,20}){1,3}-\\d{1,2}\\.amazonaws\\.com(?:\\.cn)?';
 const SNS_CERTIFICATE = new RegExp(`^${SNS}/SimpleNotificationService-[\\da-f]{16,64}\\.pem$`);
 
-/** SNS itself, asked to confirm the topic of the message with its token, and to do nothing else. */
+/** SNS itself, asked only to confirm the topic of the message with its token. */
 function isConfirmation(text: string, { TopicArn, Token }: SnsMessage): boolean {
   if (!SNS_QUERY.test(text)) return false;
   const asked = [...new URL(text).searchParams].sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,8 +1,8 @@
-// What receiving servers say in words, by reason. classify.ts asks the rules in this order; the
-// first that matches wins, so a reply that both names DMARC and praises its spam filter is about
-// DMARC. Sources: the postmaster pages of Gmail, Outlook, Yahoo, iCloud, GMX and mail.ru, the
-// sources of Postfix, Exim, sendmail and qmail, and published bounce corpora. Texts arrive in lower
-// case, addresses taken out, white space single, at most a few thousand characters long.
+// What receiving servers say in words, by reason. classify.ts tries the rules in this order; the
+// first that matches wins, so a reply that names both DMARC and a spam filter is about DMARC.
+// Sources: the postmaster pages of Gmail, Outlook, Yahoo, iCloud, GMX and mail.ru, the sources of
+// Postfix, Exim, sendmail and qmail, and published bounce corpora. Texts arrive in lower case,
+// without addresses, with single spaces, at most a few thousand characters long.
 import type { Reason } from '../events/reasons.ts';
 
 export interface TextRule {
@@ -16,8 +16,8 @@ const strong = (reason: Reason, ...sources: string[]): TextRule => rule(reason, 
 const weak = (reason: Reason, ...sources: string[]): TextRule => rule(reason, false, sources);
 
 /**
- * One alternation a rule. `…` stands for up to 60 characters in the same sentence, so nothing can
- * run away.
+ * One alternation per rule. `…` stands for up to 60 characters in the same sentence, so no match
+ * can run away.
  */
 function rule(reason: Reason, isStrong: boolean, sources: string[]): TextRule {
   const source = sources.join('|').replaceAll('…', '[^.;]{0,60}?');
@@ -61,7 +61,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   strong('content', 'duplicate header'),
   strong('greylisted', 'gr[ae]y-? ?list', 'postgrey', 'grey\\.rbl'),
-  // "Not permitted to relay … SMTP authentication turned on" is about relaying, so this stands
+  // "Not permitted to relay … SMTP authentication turned on" is about relaying, so this comes
   // before authentication.
   strong(
     'relay-denied',
@@ -111,7 +111,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:tls|starttls|encryption|encrypted connection|ssl)(?: is| connection)? (?:required|needed|mandatory)|must issue a starttls|requires (?:encryption|tls)|requires high-strength',
     'mta-sts|\\bdane\\b|tlsa-invalid|dnssec-invalid',
     'senders to use tls',
-    // The recipient or their organisation decided so.
+    // The recipient or their organisation blocked it.
     'blocked by the recipient|recipient has blocked|user (?:refuses|refused|reject)|rejected by (?:the )?recipients?\\b|recipient refuses to accept',
     'recipient preferences|user rules|personal block|envelope blocked - user',
     '(?:blocked|managed) senders? (?:list|policy|entry)|block policy for (?:header|envelope)|senderfilterconfig',
@@ -284,7 +284,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:пользовател|получател|адрес|ящик|адресат)…(?:не найден|не существует|неизвест|отсутствует|неверн)|не существует|нет такого|(?:用户|用戶|收件人|帐号|账号|帳號|邮箱|郵箱|邮件地址|地址|信箱)…(?:不存在|未找到|找不到|无效|錯誤|有误)|不存在|見つかりません|存在しません|リストにありません|あて先|宛先…(?:不明|ありません|見つか)|존재하지',
   ),
 
-  // From here on: words that only say something when the code does not.
+  // From here on: words that count only if the code says nothing.
   weak(
     'policy',
     '(?:recipient|address) rejected: (?!address\\b)[a-z]',

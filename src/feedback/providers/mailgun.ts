@@ -1,6 +1,6 @@
-// Mailgun's webhooks: one event a call, with a signature over a time and a random token in the
-// body, not over the event; so a token is taken once. documentation.mailgun.com, "Webhook payloads"
-// and "Securing webhooks".
+// Mailgun's webhooks: one event per call, with a signature over a time and a random token in the
+// body, not over the event; so a token is accepted once. documentation.mailgun.com, "Webhook
+// payloads" and "Securing webhooks".
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import {
@@ -130,7 +130,10 @@ function judgementOf(reason: string): ProviderJudgement {
     : { finality: 'permanent' };
 }
 
-/** `550 5.1.1 no such user`: code and words come apart, and the words may begin with the code. */
+/**
+ * `550 5.1.1 no such user`: code and words are separate fields, and the words may begin with the
+ * code.
+ */
 function responseOf({ 'delivery-status': status }: MailgunEvent): string {
   const words = status?.message || status?.description || '';
   const code = status?.code ?? '';

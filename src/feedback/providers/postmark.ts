@@ -1,6 +1,6 @@
-// Postmark's webhooks: one event a call. They are not signed; whoever knows the token that the
-// operator chose may speak: as the last part of the path, or as the password of basic
-// authentication. postmarkapp.com/developer/webhooks
+// Postmark's webhooks: one event per call. They are not signed; callers must know the token that
+// the operator chose: as the last part of the path, or as the password of basic authentication.
+// postmarkapp.com/developer/webhooks
 import { z } from 'zod';
 import {
   type About,
@@ -88,7 +88,7 @@ function eventOf(read: PostmarkEvent, about: About): ProviderEvent | undefined {
   }
 }
 
-/** "Bounce types" in its documentation. What is not here tells of no failure. */
+/** "Bounce types" in its documentation. Other types report no failure. */
 const TYPES: Record<string, ProviderJudgement> = {
   HardBounce: { finality: 'permanent', consequence: 'suppress' },
   BadEmailAddress: { finality: 'permanent', reason: 'user-unknown', consequence: 'suppress' },

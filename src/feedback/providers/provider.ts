@@ -1,4 +1,4 @@
-// What email providers tell by HTTP, in one shape: who may speak, and what is said, as the same
+// What email providers report by HTTP, in one shape: who is calling, and what it says, as the same
 // reports that mail servers send. One file for each provider; inbound/provider.ts answers them and
 // finds the email.
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -14,26 +14,29 @@ export interface Provider {
   /** Its name, which is also the last part of its path. */
   title: string;
   name: string;
-  /** The setting that says whom we believe. */
+  /** The setting that holds its secrets. */
   setting: string;
-  /** Who can speak for it in a report: its host. */
+  /** The host that reports name for it. */
   host: string;
   /**
-   * Throws a Problem unless it is the provider that speaks. `secrets` are those of its setting;
-   * `text` is the body as it came.
+   * Throws a Problem unless the provider is calling. `secrets` are those of its setting; `text` is
+   * the body as received.
    */
   authenticate(call: ProviderCall, secrets: readonly string[], nowMs: number): void;
   /**
-   * One event. Undefined: it needs no answer. Throws a Problem where it is not what the provider
-   * documents.
+   * One event. Undefined: it needs no answer. Throws a Problem if it does not match the provider's
+   * documentation.
    */
   read(event: unknown): ProviderEvent | undefined;
-  /** Where a word is signed and not what is said: both, for the word stands for nothing else. */
+  /**
+   * If a nonce is signed and not the content: both, because the nonce is valid only for that
+   * content.
+   */
   signedWord?(body: unknown): { nonce: string; said: string };
 }
 
 export interface ProviderCall {
-  /** What follows the provider's path; '' where nothing does. */
+  /** What follows the provider's path; '' if nothing does. */
   rest: string;
   headers: IncomingHttpHeaders;
   text: string;
@@ -41,7 +44,7 @@ export interface ProviderCall {
 
 export interface ProviderEvent {
   kind: 'delivery' | 'delay' | 'bounce' | 'reject' | 'complaint' | 'unsubscribe' | 'open' | 'click';
-  /** The provider's own id of the email; '' where it says none. */
+  /** The provider's own id of the email; '' if it gives none. */
   relayMessageId: string;
   /** For opens and clicks a report without recipients. */
   report: Report;
@@ -112,7 +115,7 @@ export const complained = (about: About): ProviderEvent => told('complaint', abo
 export const unsubscribed = (about: About): ProviderEvent =>
   told('unsubscribe', about, {}, 'opt-out');
 
-/** `identity`: what tells this open or click from the next of the same person. */
+/** `identity`: what distinguishes this open or click from the next by the same person. */
 export function seen(
   kind: 'open' | 'click',
   about: About,
@@ -161,14 +164,14 @@ export const isOneOf = (secrets: readonly string[], given: string): boolean =>
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * Of another type than documented it is as if it were not there: a bounce must not be lost because
- * a field that only adds to it changed.
+ * A value of another type than documented counts as missing: a bounce must not be lost because an
+ * optional field changed.
  */
 export const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().catch(null);
 
 export const optionalText = optional(z.string());
 
-/** Undefined where it is not what the provider documents. */
+/** Undefined if it does not match the provider's documentation. */
 export function readAs<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -177,7 +180,7 @@ export function readAs<Schema extends z.ZodType>(
   return success ? data : undefined;
 }
 
-/** For events: the Problem says what is missing, and nothing of what it holds. */
+/** For events: the Problem says what is missing, and nothing about the content. */
 export function readEvent<Schema extends z.ZodType>(
   title: string,
   schema: Schema,
@@ -196,7 +199,7 @@ export const notDocumented = (title: string, path: string): Problem =>
 
 const CLOCK_SKEW_MS = 10 * 60_000;
 
-/** A signed notification of long ago may have been overheard; what is not a time is refused too. */
+/** An old signed notification may be a replay; what is not a time is refused too. */
 export function requireRecent(provider: string, ageMs: number, longestMs: number): void {
   if (ageMs < longestMs && ageMs > -CLOCK_SKEW_MS) return;
   throw notAuthentic(provider, 'the signature is from another day');

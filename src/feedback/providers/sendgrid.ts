@@ -1,4 +1,4 @@
-// SendGrid's Event Webhook: many events a call, signed with a key of which we know the public half.
+// SendGrid's Event Webhook: many events per call, signed with a key whose public half we know.
 // twilio.com/docs/sendgrid, "Event Webhook Reference" and "Security Features".
 import { createPublicKey, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ const event = z.object({
   'smtp-id': optionalText,
   sg_message_id: optionalText,
   sg_event_id: optionalText,
-  /** Ours: unique arguments are beside the rest. */
+  /** Ours: unique arguments are next to the other fields. */
   sm_token: optionalText,
   type: optionalText,
   reason: optionalText,
@@ -76,7 +76,7 @@ const aboutOf = (read: SendgridEvent): About => ({
   ...{ provider: HOST, recipient: read.email },
   token: read.sm_token ?? null,
   messageId: read['smtp-id'] ?? null,
-  // What it answered when it took the email, and then which of its machines had it.
+  // Its answer when it accepted the email, followed by which of its machines had it.
   relayMessageId: read.sg_message_id?.split(/\.(?:filter|recvd)/)[0] ?? null,
 });
 
