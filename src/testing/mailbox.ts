@@ -1,4 +1,4 @@
-// sandmartin/testing: the mailbox as end-to-end tests use it, over the client. Where the service is
+// sandmartin/testing: the mailbox as end-to-end tests use it, over the client. The service's URL
 // and the test key come from SANDMARTIN_URL and SANDMARTIN_API_KEY, or from the options.
 //
 //   const { codes } = await waitForEmail({ to: 'ada@example.com', subject: 'Your code' });
@@ -14,7 +14,7 @@ export interface MailboxOptions {
 }
 
 export interface EmailWish {
-  /** Who gets it. Give every test an address of its own, and tests can run side by side. */
+  /** Who gets it. Give every test its own address, so that tests can run in parallel. */
   to?: string;
   /** Part of the subject. */
   subject?: string;
@@ -27,9 +27,12 @@ export interface EmailWish {
 export interface Email extends CapturedContent {}
 
 export interface Mailbox {
-  /** The next email that fits. None is given twice, and none from before the mailbox was opened. */
+  /**
+   * The next email that matches. None is returned twice, and none from before the mailbox was
+   * opened.
+   */
   waitForEmail(wish?: EmailWish): Promise<Email>;
-  /** Throws away what there is: of one address, or everything. */
+  /** Deletes what has arrived: for one address, or everything. */
   clear(to?: string): Promise<void>;
 }
 
@@ -37,7 +40,7 @@ const TIMEOUT_MS = 30_000;
 const LONGEST_POLL_SECONDS = 30;
 const BEFORE_ALL = '1970-01-01T00:00:00Z';
 
-/** A mailbox that begins now: what came earlier is not seen. For a test of its own. */
+/** A mailbox that begins now: earlier emails are not seen. For a single test. */
 export async function openMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
   const api = connect(options);
   const [newest] = (await api.sandbox.list({ limit: 1 })).data;
@@ -45,8 +48,8 @@ export async function openMailbox(options: MailboxOptions = {}): Promise<Mailbox
 }
 
 /**
- * The next email that fits, of those that came since this process started. For programs that open
- * no mailbox.
+ * The next email that matches, among those that arrived since this process started. For programs
+ * that open no mailbox.
  */
 export function waitForEmail(wish: EmailWish & MailboxOptions = {}): Promise<Email> {
   const { baseUrl, apiKey, ...rest } = wish;
@@ -57,7 +60,7 @@ export function waitForEmail(wish: EmailWish & MailboxOptions = {}): Promise<Ema
   sinceStarts.set(name, mailbox);
   return mailbox.waitForEmail(rest);
 }
-/** By where they are and whose: a program may test with two accounts. */
+/** By URL and key: a program may test with two accounts. */
 const sinceStarts = new Map<string, Mailbox>();
 
 /**
@@ -73,7 +76,7 @@ export const mailboxFixtures = {
   },
 };
 
-/** By the service's clock, not by ours: how long we run is all that is asked of this machine. */
+/** By the service's clock, not ours: only the uptime comes from this machine. */
 function sinceStart(options: MailboxOptions): Mailbox {
   let dateMs = Number.NaN;
   const api = connect(options, async (...call) => {
@@ -103,14 +106,14 @@ function mailboxFrom(api: Sandmartin, readStart: () => Promise<string>): Mailbox
         const leftSeconds = Math.max(0, deadline - performance.now()) / 1000;
         const wait = Math.min(LONGEST_POLL_SECONDS, leftSeconds);
         const { data } = await api.sandbox.list({ to, subject, after, wait, limit: 100 });
-        // What was asked for first is given first.
+        // The oldest is returned first.
         const next = data.findLast(({ id }) => !given.has(id));
         if (next !== undefined) {
           given.add(next.id);
           return await api.sandbox.get({ id: next.id });
         }
         if (leftSeconds === 0) throw await nothingCame(api, wish, after, timeoutMs);
-        // What was given already would end every wait at once.
+        // An email already returned would end every wait at once.
         after = data[0]?.id ?? after;
       }
     },
@@ -120,7 +123,7 @@ function mailboxFrom(api: Sandmartin, readStart: () => Promise<string>): Mailbox
   };
 }
 
-/** With what came instead: mostly it is a wrong address or another subject. */
+/** Lists what came instead: usually the address or the subject is wrong. */
 async function nothingCame(
   api: Sandmartin,
   { to, subject }: EmailWish,

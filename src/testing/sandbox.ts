@@ -14,8 +14,8 @@ export interface RunningSandbox {
 const PROGRAM = fileURLToPath(new URL('../../bin/sandmartin.js', import.meta.url));
 
 /**
- * Starts it and tells this process where it is (SANDMARTIN_URL, SANDMARTIN_API_KEY). `senders`:
- * domains and addresses that the program under test sends from.
+ * Starts it and sets SANDMARTIN_URL and SANDMARTIN_API_KEY in this process. `senders`: domains and
+ * addresses that the program under test sends from.
  */
 export async function startSandbox({
   senders = [],
