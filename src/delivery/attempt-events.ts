@@ -8,7 +8,10 @@ import type { StoredEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { RecipientOutcome } from '../smtp/transaction.ts';
 
-/** The attempt identifies it: what the relay accepted is recorded once, whoever reports it and however late. */
+/**
+ * Identified by its attempt: what the relay accepted is recorded once, however often and late it is
+ * reported.
+ */
 export function sentEvent(
   email: StoredEmail,
   claimed: ClaimedMessage,

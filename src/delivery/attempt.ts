@@ -31,7 +31,7 @@ import { isExpired, nextAttemptDelayMs } from './retry.ts';
 import type { Turns } from './turns.ts';
 
 export interface AttemptDeps extends MakingDeps {
-  /** Whose turn it is with the threads. */
+  /** Turns for making emails. */
   making: Turns;
   /** Hands copies to the relays. */
   ways: WayOut;
@@ -44,12 +44,12 @@ export interface AttemptDeps extends MakingDeps {
 export interface Outcome {
   claimed: ClaimedMessage;
   events: NewEvent[];
-  /** Those of the events that are bounces, with what they mean for the address. */
+  /** The events that are bounces, with what they mean for the address. */
   bounces: Bounce[];
   next: Next;
-  /** Kept if some recipients still have to wait, or had to at the end. */
+  /** Stored if some recipients still have to wait, or had to at the end. */
   kept: NewAttempt | null;
-  /** How the dialogue went; null when none was needed. */
+  /** How the dialogue went; null if none was needed. */
   handOver: HandOver | null;
   /** Once nothing is left to do, its content is deleted. */
   forgets?: boolean;
@@ -67,11 +67,11 @@ export interface Left {
   /** Null: all. */
   remaining: string[] | null;
   unknown: string[] | null;
-  /** False: nothing was said to the relay, so it does not count as an attempt. */
+  /** False: nothing was sent to the relay, so it does not count as an attempt. */
   begun: boolean;
 }
 
-/** A claimed email, and whether it may still begin: the lease holds and we were not told to stop. */
+/** A claimed email, and whether it may still begin: the lease holds and we are not stopping. */
 export interface Attempt {
   claimed: ClaimedMessage;
   mayBegin: () => boolean;
@@ -121,7 +121,7 @@ interface Handing {
   /** Recipients of the copies that were not started, and when they may be: 0 means at once. */
   unbegun: string[];
   comesAgainMs: number;
-  /** Why they did not, where it was the email's own fault. */
+  /** Why they were not started, if the email itself was at fault. */
   fault: Error | null;
 }
 
@@ -175,8 +175,8 @@ const sameFor = ({ handOver, ...by }: Handed, recipient: string): Handed => ({
 });
 
 /**
- * Reports about emails of the service itself come to the service, whichever account's domain it
- * writes from.
+ * Reports about the service's own emails go to the service, whichever account's domain it sends
+ * from.
  */
 const returnPathDomain = (deps: AttemptDeps, email: StoredEmail, sender: Sender): string =>
   email.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
@@ -223,9 +223,8 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
 
 /**
  * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has
- * passed. Unknown: as the account wants it. Not begun: at once, by
- * whomever, or when the relay's limit lets it. An email that cannot be
- * made is set aside.
+ * passed. Unknown: as the account has set it. Not begun: at once, by any worker, or when the
+ * relay's limit allows it. An email that cannot be made is set aside.
  */
 function judge(
   claimed: ClaimedMessage,

@@ -1,7 +1,6 @@
-// Handing one copy over: to the relay that is chosen for it, and to another when that one cannot
-// take it. Before: attempt.ts made the copy. After: it judges what came of it. A copy goes to
-// another relay only while it is certain that none has it: never after its content was sent without
-// an answer.
+// Handing one copy over: to the relay chosen for it, and to another if that one cannot take it.
+// Before: attempt.ts made the copy. After: it judges the outcome. A copy goes to another relay only
+// while it is certain that none has it: never after its content was sent without an answer.
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
@@ -27,9 +26,9 @@ export interface ReadyCopy {
 
 export interface Handed {
   handOver: HandOver;
-  /** The name of the relay that was asked. */
+  /** The name of the relay that was tried. */
   relay: string;
-  /** Its host: reporting_mta where the relay itself refused. */
+  /** Its host: reporting_mta if the relay itself refused. */
   host: string;
 }
 
@@ -64,7 +63,7 @@ export function openWays(deps: { fleet: Fleet; log: Log; metrics: Metrics }): Wa
   const { fleet } = deps;
   let turns = new Map<Member, MemberTurns>();
 
-  /** Those of relays that are gone are forgotten when one comes. */
+  /** Turns of removed relays are dropped when a new relay appears. */
   function turnsOf(member: Member): MemberTurns {
     const known = turns.get(member);
     if (known !== undefined) return known;
@@ -126,7 +125,7 @@ const openTurns = ({ pace }: Member): MemberTurns => ({
   pacing: pace && createTurns(1, Number.POSITIVE_INFINITY),
 });
 
-/** Until the relay's limit lets it go: undefined. */
+/** Waits until the relay's limit allows it and returns undefined, or returns when to try again. */
 async function waitForMoment(
   pace: Pace,
   turns: Turns,

@@ -1,7 +1,6 @@
-// What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before
-// every claim. Half of the places are filled in one go, so that a claim is worth its cost. Beyond
-// that there is room for newcomers only: accounts that have little in hand do not wait until
-// another's emails are gone.
+// What a worker has in hand, by account, and how much more it may claim. Used by worker.ts before
+// every claim. Half of the places are filled in one go, so that a claim is worth its cost. The rest
+// is only for newcomers: accounts with little in hand do not wait until another's emails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';
 
 export interface InHand {

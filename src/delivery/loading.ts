@@ -1,6 +1,6 @@
-// Loading a claimed group: emails and what is suppressed among their recipients, in two round
-// trips. Before: worker.ts claimed. After: each is attempted by itself. One that breaks the loading
-// of all is found by loading each alone.
+// Loads a claimed group: emails and which of their recipients are suppressed, in two round trips.
+// Before: worker.ts claimed them. After: each is attempted separately. An email that breaks the
+// loading of all is found by loading each alone.
 
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
@@ -64,8 +64,8 @@ const isUnreadable = (email: StoredEmail | UnreadableEmail): email is Unreadable
   'fault' in email;
 
 /**
- * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database
- * says passes, or is about all emails.
+ * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Every other database error is
+ * temporary, or about all emails.
  */
 const OWN_STATES = /^(22|23|54|XX)...$/;
 

@@ -1,6 +1,6 @@
-// Everything about one message but its content: its story, what happened to each recipient, where
-// it came from and how far handing it over has got. Before it: operations/messages.ts, the live
-// stream of its page and `message show`.
+// Everything about one message except its content: its timeline, what happened to each recipient,
+// where it came from and how far handing it over has got. Before it: operations/messages.ts, the
+// live stream of its page and `message show`.
 import { addressKey } from '../addresses.ts';
 import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { showUuid } from '../ids.ts';
@@ -45,7 +45,7 @@ export interface Pending {
   /** Those for whom it is unknown whether the relay has the email. */
   unknown: string[];
   lastResponse: string | null;
-  /** Why it was set aside and is not tried; null: it is. */
+  /** Why it was set aside and is not tried; null: it is not set aside. */
   setAside: string | null;
 }
 
@@ -109,10 +109,7 @@ const DETAILS = `SELECT ${COLUMNS.join(', ')},
   LEFT JOIN due_messages d ON d.account_id = m.account_id AND d.message_id = m.id
   WHERE m.account_id = $1 AND m.id = $2`;
 
-/**
- * One that is damaged is why an email was set aside; everything else about it can be told all the
- * same.
- */
+/** A damaged head is why an email was set aside; everything else about it can still be shown. */
 function headOf({ head }: DetailsRow): StoredHead | null {
   try {
     return head && readHead(head);
@@ -153,8 +150,8 @@ function pendingOf(row: DetailsRow): Pending | null {
 // ---- Recipients ---------------------------------------------------------------------------------
 
 /**
- * The highest rank among the events about each. Opens and clicks name nobody; with one recipient it
- * is clear who it was.
+ * The highest rank among the events about each recipient. Opens and clicks name nobody; with one
+ * recipient it is clear who it was.
  */
 function statesOf(
   recipients: readonly string[],

@@ -1,9 +1,9 @@
-// Recording what came of attempts: events, status, kept attempts, and the due row, for many emails
-// in one statement. Before: attempt.ts. After: the timeline tells it, and nothing of it can be
+// Records the outcomes of attempts: events, status, stored attempts, and the due row, for many
+// emails in one statement. Before: attempt.ts. After: the timeline shows it, and nothing can be
 // half-written.
 //
-// A due row is changed only by its latest claim (`claims`): who lost it to others changes nothing
-// of it. Events are facts and are recorded all the same: what the relay took, it took.
+// A due row is changed only by its latest claim (`claims`): a worker that lost it changes nothing
+// in it. Events are facts and are still recorded: what the relay accepted, it accepted.
 import { ATTEMPT_COLUMNS, MOST_KEPT } from '../events/attempts.ts';
 import { EVENT_COLUMNS, recordEventsValues, storable } from '../events/record.ts';
 import { judgeBounces } from '../feedback/bounces.ts';
@@ -52,7 +52,7 @@ const RECORD_SQL = `SELECT record_outcomes(
   ${LEFT_OVER_COLUMNS.asArguments(firstLeftOver, 'l_')},
   k_most => $${after}, p_home => $${after + 1})`;
 
-/** Of accounts of one shard. */
+/** For accounts of one shard. */
 export async function recordOutcomes(
   all: Database,
   outcomes: readonly Outcome[],
@@ -70,8 +70,9 @@ export async function recordOutcomes(
 }
 
 /**
- * Emails of the service itself hold links that act for whoever reads them: join, verify, choose a
- * password, approve. Everywhere else these are kept as hashes. Who lost the claim forgets nothing.
+ * The service's own emails contain links that act for anyone who reads them: join, verify, choose a
+ * password, approve. Everywhere else these are stored as hashes. A worker that lost the claim
+ * deletes nothing.
  */
 async function forgetContent(
   client: Queryable,

@@ -1,8 +1,8 @@
-// Calling back an email that is still queued: it is cancelled, or goes out at another time. Before:
+// Recalls an email that is still queued: it is cancelled, or goes out at another time. Before:
 // operations/recalls.ts. After: nobody hands it over, or claim_due finds it at its new time.
 //
-// Row locks decide between this and a worker. A claim passes over what is locked here, and who waits
-// here for a claim finds the email in hand: it is never both, and never neither.
+// Row locks decide between this and a worker. A claim skips what is locked here, and a recall that
+// waits for a claim finds the email in hand: one of the two gets it, never both or neither.
 import { giveBackQuota } from '../accounts/usage.ts';
 import { cancelHeld, findApproval, renewFingerprint } from '../approvals/approvals.ts';
 import { Problem } from '../errors.ts';
@@ -35,8 +35,8 @@ interface DueRow {
 }
 
 /**
- * The message first and then its due row, as outcomes.ts has it: those that lock in another order
- * wait for each other for ever. Undefined: the account has no such message.
+ * The message first and then its due row, as in outcomes.ts: locking in another order would
+ * deadlock. Undefined: the account has no such message.
  */
 export async function lockMessage(
   client: Queryable,
@@ -78,7 +78,7 @@ export async function cancelMessage(client: Queryable, message: Locked): Promise
   return row!.at;
 }
 
-/** A time that has come or passed: it is ready at once. */
+/** If the time has come or passed, it is ready at once. */
 export async function rescheduleMessage(
   client: Queryable,
   message: Locked,

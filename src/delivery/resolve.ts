@@ -23,7 +23,8 @@ export async function resolve(
     const row = (await lockMessage(client, message.accountId, uuid))?.due ?? null;
     if (row === null) return await reopen(client, message, uuid, as);
     const remaining = row.remaining ?? message.recipients;
-    // Of an email that was set aside nobody may know anything: then it is about all who are left.
+    // Nothing may be known about an email that was set aside: then it is about all remaining
+    // recipients.
     const about = row.unknown ?? (row.state === 'set aside' ? remaining : []);
     if (row.state === 'in hand') throw busy(message.id);
     if (about.length === 0) throw nothingUnknown(message.id);

@@ -5,14 +5,11 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/**
- * RFC 5321 4.5.4.1 wants days for letters; a transactional email that is a day late is worth
- * nothing.
- */
+/** RFC 5321 4.5.4.1 recommends days; a transactional email that is a day late is worthless. */
 export const EXPIRES_AFTER_MS = 24 * HOUR;
 
-// Roughly doubling: quick while a restart or greylisting is likely, hourly when the relay is ill.
-// 13 tries in a day.
+// Roughly doubling: quick while a restart or greylisting is likely, hourly if the relay has a
+// lasting fault. 13 attempts in a day.
 const WAITS_MS = [
   30 * SECOND,
   1 * MINUTE,

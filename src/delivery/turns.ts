@@ -1,24 +1,24 @@
-// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has an
-// email to hand over. After: relay.ts gives it to a session. The lanes take turns here as they do
-// in the claim, so that an account with one email does not stand behind all that another has in
-// hand; in a lane the better class goes first, and every fourth turn is for those behind it.
+// Turns: which email in hand is made next, and which is next at the relay. Before: attempt.ts has
+// an email to hand over. After: relay.ts gives it to a session. The lanes take turns here as they
+// do in the claim, so that an account with one email does not wait behind all that another has in
+// hand; within a lane the better class goes first, and every fourth turn is for the others.
 import type { ClaimedMessage } from '../queue/due.ts';
 
-/** Wants to be told by the relay that the email begins now, and says whether it still may. */
+/** Called by the relay when the email is about to begin; returns whether it still may. */
 export type StillWanted = () => boolean;
 
 export interface Turns {
   /**
-   * Waits for a turn, then works. The turn is over when the work is done, or before, when it asks
-   * `stillWanted`: from there on it has begun. Undefined: it did not begin, because it may not any
-   * more.
+   * Waits for a turn, then works. The turn ends when the work is done, or earlier, when it calls
+   * `stillWanted`: from then on it has begun. Undefined: it did not begin, because it no longer
+   * may.
    */
   take<Result>(
     claimed: Pick<ClaimedMessage, 'accountId' | 'class'>,
     mayBegin: () => boolean,
     work: (stillWanted: StillWanted) => Promise<Result>,
   ): Promise<Result | undefined>;
-  /** Nothing new is started. What has begun goes on. */
+  /** Nothing new is started. What has begun continues. */
   close(): void;
 }
 
@@ -30,20 +30,21 @@ interface Lane {
 }
 
 /**
- * Not taken by a session for so long, an email no longer keeps others from being offered: it may be
- * its destination that hangs.
+ * After this time without a session, an email no longer keeps others from being offered: its
+ * destination may hang.
  */
 const PATIENCE_MS = 100;
 
 /**
- * `ahead`: how many have a turn at a time. Few, so that the better class is soon next. A lane that
- * has no turn gets one beside them: it waits for nobody here, and the relay keeps places for such.
+ * `ahead`: how many have a turn at a time. Few, so that the better class is soon next. A lane
+ * without a turn gets an extra one: it waits for nobody here, and the relay keeps places for such
+ * lanes.
  */
 export function createTurns(ahead: number, patienceMs = PATIENCE_MS): Turns {
-  // Those that are waiting, in the order they are served; whoever was served goes to the end.
+  // Waiting lanes, in the order they are served; a lane that was served goes to the end.
   const lanes = new Map<number, Lane>();
   const dismissals = new Set<() => void>();
-  /** How many have a turn, of all and of each lane. */
+  /** How many have a turn, in total and per lane. */
   let given = 0;
   const givenTo = new Map<number, number>();
   let closed = false;
@@ -119,7 +120,7 @@ export function createTurns(ahead: number, patienceMs = PATIENCE_MS): Turns {
           endTurn();
           return wanted;
         });
-        // With the relay, but not yet with a session: it can still be given back at once.
+        // Given to the relay, but not yet to a session: it can still be given back at once.
         return await Promise.race([done, dismissed]);
       } finally {
         clearTimeout(patience);

@@ -1,5 +1,5 @@
-// The delivery worker: claims due emails, has each attempted, records the outcomes; stops claiming
-// while no relay can take email. Before: sending/batch.ts wrote the due rows. Many workers on one
+// The delivery worker: claims due emails, attempts each, records the outcomes; stops claiming while
+// no relay can take email. Before: sending/batch.ts wrote the due rows. Many workers on one
 // database share the work through leases (queue/leases.ts).
 import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
 import { createByteBudget } from '../bytes/byte-budget.ts';
@@ -46,12 +46,12 @@ import { createTurns } from './turns.ts';
 const POLL_EVERY_MS = 200;
 /** After a temporary fault, such as an unreachable database. */
 const AGAIN_AFTER_MS = 5_000;
-/** A server that was held up makes no claim: nobody would learn of it. */
+/** A server that is delayed longer than this makes no claim: nobody would receive the answer. */
 const CLAIMED_WITHIN_MS = 5_000;
 /** Contents in memory at a time, for all emails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
-/** Emails that are made at a time: signing has four threads. */
+/** Emails made at a time: signing has four threads. */
 const MADE_AT_A_TIME = 8;
 const MADE_IN_A_TURN = 2;
 /** Emails in hand for every connection that the relays may have. */
@@ -61,8 +61,8 @@ const WORTH_ANOTHER_RECORD = 32;
 /** A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. */
 const RECORDED_TOGETHER = { items: 64, withinMs: 20 };
 /**
- * When told to stop: what has begun gets the first, all of it together the second. Shorter than a
- * process is given (cli/serve.ts).
+ * On stop, dialogues that have begun get the first, everything together the second. Shorter than
+ * what a process gets (cli/serve.ts).
  */
 const DIALOGUES_END_WITHIN_MS = 5_000;
 const STOPS_WITHIN_MS = 8_000;
@@ -76,29 +76,29 @@ export interface WorkerDeps extends MakingDeps {
   /** Where email of sandbox-only keys goes, whatever the relays are. */
   sandbox: Relay;
   leases: Leases;
-  /** A clock that was set ahead would give up what has just been accepted. */
+  /** A clock that was set forward would expire what has just been accepted. */
   leaps: LeapWatch;
-  /** The database's clock, where claims must not come late. */
+  /** The database's clock, if claims must not come late. */
   databaseNowMs?: () => number;
 }
 
 export interface Worker {
-  /** There may be something due, of these accounts: look now instead of at the next poll. */
+  /** These accounts may have something due: look now instead of at the next poll. */
   wake(accounts: ReadonlySet<number>): void;
   /**
-   * Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, whatever
-   * hangs.
+   * Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, even if
+   * something hangs.
    */
   stop(): Promise<void>;
 }
 
-/** How far the rounds over the lanes of one node have come. */
+/** The state of the rounds over the lanes of one node. */
 interface Looker {
   database: Database;
   lastLane: number;
-  /** The latest claim whose answer did not come. */
+  /** The latest claim whose answer was lost. */
   lost?: { lease: Lease; sinceMs: number } | undefined;
-  /** While it looks: with several nodes each is asked at its own pace. */
+  /** Set while it looks: with several nodes each is polled at its own pace. */
   looking?: Promise<boolean> | undefined;
 }
 
@@ -149,8 +149,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * A round over the lanes of each node. Of several, one that is away or slow keeps nobody from
-   * looking at the others. Answers whether any had something.
+   * A round over the lanes of each node. A node that is away or slow does not hold up the others.
+   * Returns whether any had something.
    */
   async function lookEverywhere(): Promise<boolean> {
     const nodes = database.nodes();
@@ -206,8 +206,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * What the server claimed for us without our hearing of it goes back into its lane, once it can
-   * claim nothing more.
+   * What the server claimed for us without an answer reaching us goes back into its lane, once that
+   * statement can claim nothing more.
    */
   async function findLost(looker: Looker): Promise<void> {
     const { database, lost } = looker;
@@ -229,8 +229,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     try {
       const begun: Promise<void>[] = [];
       for (const loaded of await loadGroup(database, group, couldNotLoad)) {
-        // Who comes meanwhile needs the event loop eight times until the relay has their email: they
-        // wait for two of these each time, not for a whole claim.
+        // An email that arrives in the meantime needs the event loop eight times until the relay
+        // has it: each time it waits for two of these, not for a whole claim.
         if (begun.length > 0 && begun.length % MADE_IN_A_TURN === 0) await othersTurn();
         begun.push(handle(claim, loaded));
       }
@@ -257,7 +257,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const mayExpire = deps.leaps.isSteadyFor(EXPIRES_AFTER_MS, claim.atMs);
       const about = { claimed, mayBegin, nowMs: claim.atMs, mayExpire };
       const outcome = await attempt(attemptDeps, about, email, suppressed);
-      // What happened to sandbox email says nothing of the relay.
+      // What happened to sandbox email says nothing about the relay.
       if (!email.head.sandbox) noteConnection(outcome);
       noteTrouble(outcome);
       return isToBeGivenBack(outcome) ? givenBack(claimed) : outcome;
@@ -292,8 +292,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * No relay can take it or we stop, and nothing of the email was begun: it is due at once and has
-   * lost no attempt.
+   * No relay can take it or we stop, and the email was not begun: it is due at once and has used no
+   * attempt.
    */
   function isToBeGivenBack({ handOver }: Outcome): boolean {
     if (handOver === null || !isUnbegun(handOver)) return false;
@@ -315,7 +315,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  /** What the relay took must be recorded: while the database is away, this waits for it. */
+  /** What the relay accepted must be recorded: while the database is away, this waits for it. */
   async function record(outcome: Outcome): Promise<void> {
     for (let told = outcome; !gaveUp; ) {
       try {
@@ -334,7 +334,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * Ends what runs; false when something hangs, so that its rows must wait for the end of the
+   * Finishes what runs; false if something hangs, so that its rows must wait for the end of the
    * lease.
    */
   async function finish(): Promise<boolean> {
