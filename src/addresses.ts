@@ -1,10 +1,10 @@
 // Mailboxes as people write them: the one parser for every address that comes in (sends,
 // identities, suppressions, reports). Before it: untrusted text. After it: a Mailbox whose parts
-// can go into an SMTP command or a header without another look.
+// can go into an SMTP command or a header without another check.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Mailbox {
-  /** Display name without its quotes; '' when there is none. */
+  /** Display name without its quotes; '' if there is none. */
   name: string;
   /** `local@domain`: the local part as written (NFC), the domain as lower-case A-labels. */
   address: string;
@@ -33,21 +33,21 @@ const MOST_TEXT = 998;
 
 // Nearly every address is this: ASCII dot-atom, at least two LDH labels, an ending of two or more
 // that has no digit at its end, nothing that looks like punycode. One linear expression (0.4 µs
-// with all that follows); whatever it does not take goes the long way and gets a reason.
+// with all that follows); whatever it does not match is parsed in full and gets a reason.
 const PLAIN =
   /^[\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*@(?:(?![a-z\d]{2}--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?![a-z\d]{2}--)[a-z](?:[a-z\d-]{0,61}[a-z\d])?(?<!\.[a-z]|\d)$/i;
 
 // RFC 6531 3.3 allows every non-ASCII character in an atom. We take letters, marks, numbers,
 // punctuation and emoji; not symbols, spaces, controls and invisible characters, which no email
-// system hands out and which serve to deceive.
+// system assigns and which are used to deceive.
 const LOCAL_CHARACTER =
   /[\w!#$%&'*+\-/=?^`{|}~.]|(?![\x00-\x7f])(?:[\u200c-\u200d]|(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{P}\p{Emoji_Presentation}])/u;
 // IDNA 2008 takes letters, marks and digits (RFC 5892); registries also sold emoji. The last six
 // are its CONTEXT characters.
 const DOMAIN_CHARACTER =
   /[a-z\d-]|(?![\x00-\x7f])(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{Nd}\p{Emoji_Presentation}]|[\u200c-\u200d\xb7\u0375\u05f3\u05f4\u30fb])/u;
-// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it is. As part
-// of an address it would say one thing to us and another to whoever reads the email on the way. One
+// RFC 2047: =?utf-8?q?…?= is an encoded text, which many programs decode wherever it is. In an
+// address it would mean one thing to us and another to programs that read the email on the way. One
 // that only begins here may end in the next address of the same header, where readers are lenient.
 function holdsEncodedWord(local: string): boolean {
   const begin = local.indexOf('=?');
@@ -59,7 +59,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~ ]+$/;
 
 /**
- * Reads `a@b.example` or `Name <a@b.example>`, the name quoted when it holds special characters.
+ * Reads `a@b.example` or `Name <a@b.example>`, the name quoted if it contains special characters.
  */
 export function parseMailbox(text: string): Mailbox | AddressFault {
   const plain = parsePlain(text);
@@ -79,7 +79,7 @@ export function parseMailbox(text: string): Mailbox | AddressFault {
   return mailbox;
 }
 
-/** Reads a bare `a@b.example`, nothing around it. */
+/** Reads a bare `a@b.example` with nothing around it. */
 export function parseAddress(text: string): Mailbox | AddressFault {
   return parsePlain(text) ?? parseUncommon(text);
 }
@@ -100,7 +100,7 @@ export function addressKey(address: string): string {
 }
 
 /**
- * `address` or `Name <address>`, the name quoted where RFC 5322 3.2.5 wants it. A name that is not
+ * `address` or `Name <address>`, the name quoted if RFC 5322 3.2.5 requires it. A name that is not
  * ASCII stays as it is.
  */
 export function formatMailbox(mailbox: Mailbox): string {
@@ -119,7 +119,7 @@ export function quoteName(name: string): string {
 
 function displayName(written: string): string | AddressFault {
   if (!written.startsWith('"')) {
-    // '.' is not an atom character, but "J. Doe" is what everybody writes (RFC 5322 4.1,
+    // '.' is not an atom character, but "J. Doe" is what everyone writes (RFC 5322 4.1,
     // obs-phrase).
     const special = /[()<>[\]:;@\\,"]/.exec(written);
     if (special === null) return written;
@@ -152,8 +152,8 @@ function parseUncommon(text: string): Mailbox | AddressFault {
   if (fault !== undefined) return { fault };
   if (typeof domain !== 'string') return domain;
   const smtputf8 = !ASCII.test(local);
-  // A name without a dot is a typing error or a host in the house. Only internationalised mailboxes
-  // under a bare top-level domain are known to be handed out, so only they pass.
+  // A name without a dot is a typo or a local host. Only internationalised mailboxes are known to
+  // exist under a bare top-level domain, so only they pass.
   if (!domain.includes('.') && !smtputf8) return { fault: `the domain "${domain}" has no dot` };
   const address = `${local}@${domain}`;
   // Both forms travel: as written in SMTPUTF8 email (and U-labels in reports), with A-labels in the
@@ -210,7 +210,7 @@ function parseDomain(written: string): string | AddressFault {
     return { fault: `"${domain}" is this machine itself, not a mail domain` };
   }
   // No top-level domain has one letter or a hyphen with a digit. Names of a private network may,
-  // but these two are slips: "shop.co.u" (a country code cut off) and "example.com-2" (a file
+  // but these two are typos: "shop.co.u" (a truncated country code) and "example.com-2" (a file
   // name's ending).
   if (/(?:^|\.)(?:ac|co|com|edu|gov|net|org)\.[a-z]$/.test(domain))
     return { fault: `the domain "${domain}" looks cut off` };

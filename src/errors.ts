@@ -1,5 +1,5 @@
-// Problems: the only errors features throw on purpose. They know no HTTP; operations/refusal.ts
-// maps code to status.
+// Problems: the only errors features throw on purpose. They know nothing about HTTP;
+// operations/refusal.ts maps code to status.
 
 /**
  * Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI
@@ -20,12 +20,12 @@ export const PROBLEM_CODES = [
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
-/** What a door that has words of its own for it tells apart within a code. */
+/** A distinction within a code, for doors that word it differently. */
 export type ProblemKind = 'scope' | 'missing-field' | 'bad-key' | 'reused-key';
 
 export interface ProblemExtras {
   kind?: ProblemKind;
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before trying again. */
   retryAfterSeconds?: number;
   /** The one field that the detail is about, such as `to[2]`: short for `faults` of one. */
   at?: string;
@@ -33,15 +33,15 @@ export interface ProblemExtras {
   faults?: readonly Fault[];
   /** What to try next, such as `list_keys`; each door says it in its own words, or not at all. */
   see?: string;
-  /** The limit that was met, for doors that show it. */
+  /** The limit that was reached, for doors that show it. */
   limit?: LimitState;
-  /** Of a batch: what is wrong with which of its emails. */
+  /** For a batch: what is wrong with which of its emails. */
   errors?: readonly PartError[];
   /** What really happened; logged, never shown. */
   cause?: unknown;
 }
 
-/** What is wrong with one part of a request, from 0. */
+/** What is wrong with one part of a request, counted from 0. */
 export interface PartError {
   index: number;
   detail: string;
@@ -49,17 +49,17 @@ export interface PartError {
   faults: readonly Fault[];
 }
 
-/** One thing that is wrong with what came in. */
+/** One thing that is wrong with the input. */
 export interface Fault {
   /** Where, such as `to[2]` or `html`. */
   path: string;
   message: string;
-  /** In the text of that field, where it is a template. */
+  /** In the text of that field, if it is a template. */
   line?: number;
   column?: number;
 }
 
-/** How a limit stands: what it is, what is left of it, and when it resets. */
+/** The state of a limit: what it is, what is left of it, and when it resets. */
 export interface LimitState {
   limit: number;
   remaining: number;
@@ -70,8 +70,8 @@ export interface LimitState {
 const LONGEST_DETAIL = 4000;
 
 /**
- * Details quote what strangers wrote: nothing in them may command a terminal, a log or a reader's
- * eye.
+ * Details quote what strangers wrote: nothing in them may control a terminal, break a log or
+ * mislead a reader.
  */
 const readable = (detail: string): string =>
   detail
@@ -116,7 +116,7 @@ export class Problem extends Error {
   }
 }
 
-/** What `read` answers, or the Problem that it throws. */
+/** What `read` returns, or the Problem that it throws. */
 export function orProblem<Result>(read: () => Result): Result | Problem {
   try {
     return read();
@@ -127,8 +127,8 @@ export function orProblem<Result>(read: () => Result): Result | Problem {
 }
 
 /**
- * Reads parts that have nothing to do with each other and refuses all that are wrong at once: the
- * detail is that of the first, the faults are those of all.
+ * Reads independent parts and refuses all wrong ones together: the detail is that of the first, the
+ * faults are those of all.
  */
 export function readTogether<Whole>(
   readWhole: (read: <Part>(readPart: () => Part) => Part) => Whole,

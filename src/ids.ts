@@ -54,7 +54,7 @@ export function showId(prefix: IdPrefix, bytes: Buffer): string {
   return text;
 }
 
-/** The 16 bytes behind a shown id, or undefined when it is not one of ours. */
+/** The 16 bytes behind a shown id, or undefined if it is not one of ours. */
 export function readId(prefix: IdPrefix, text: string): Buffer | undefined {
   if (!text.startsWith(prefix)) return undefined;
   const digits = text.slice(prefix.length);
@@ -89,7 +89,7 @@ export function showUuid(prefix: IdPrefix, uuid: string): string {
   return showId(prefix, uuidToBytes(uuid));
 }
 
-/** The uuid behind a shown id, or undefined when it is not one of ours. */
+/** The uuid behind a shown id, or undefined if it is not one of ours. */
 export function readUuid(prefix: IdPrefix, text: string): string | undefined {
   const bytes = readId(prefix, text);
   return bytes && bytesToUuid(bytes);

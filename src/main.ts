@@ -26,14 +26,14 @@ export interface Service {
   /** Where programs send by SMTP: SMTP_PORT and SMTPS_PORT. */
   smtpPort: number | undefined;
   smtpsPort: number | undefined;
-  /** Of METRICS_PORT. */
+  /** The port of METRICS_PORT. */
   metricsPort: number | undefined;
-  /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
+  /** Resolves with the reason when the process cannot continue: the secret was changed. */
   unfit: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** For tests, which have clocks of their own and cannot wait as long as clients may. */
+/** For tests, which have their own clocks and cannot wait as long as clients. */
 export interface ServiceOptions extends ApiLimits {
   clock?: Clock;
 }
@@ -46,7 +46,7 @@ const NO_API: { [Url in keyof Api]: undefined } = {
   smtpsPort: undefined,
 };
 
-/** Starts the roles of this process. What was started is stopped again when a later part fails. */
+/** Starts the roles of this process. If a later part fails, what was started is stopped again. */
 export async function startService(
   config: Config,
   log: Log,
@@ -70,7 +70,7 @@ export async function startService(
 }
 
 /**
- * Last of all, so that who hears of this process may count on its roles. Answers the port of
+ * Last of all, so that anyone who learns of this process can rely on its roles. Returns the port of
  * METRICS_PORT.
  */
 async function goLive(shared: Shared): Promise<number | undefined> {

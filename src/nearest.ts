@@ -1,7 +1,7 @@
-// What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest
+// What someone may have meant: the known name nearest to a mistyped one. For refusals that suggest
 // a fix.
 
-/** No name is longer, and what is longer is not looked at. */
+/** No name is longer, and longer input is not compared. */
 const MOST_LETTERS = 64;
 
 /**
@@ -27,8 +27,7 @@ export function nearest(long: string, known: readonly string[]): string | undefi
 const MOST_SUGGESTIONS = 3;
 
 /**
- * Typing errors first, then slugs that share words in any order: `reset-password` finds
- * `password-reset`.
+ * Typos first, then slugs that share words in any order: `reset-password` finds `password-reset`.
  */
 export function similarSlugs(slug: string, known: readonly string[]): string[] {
   const words = new Set(

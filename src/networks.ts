@@ -12,8 +12,8 @@ const isPrefix = (text: string, bits: number): boolean =>
   /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
 /**
- * Whether an address lies in one of the networks, each of which `isNetwork`. What is not an address
- * lies in none.
+ * Whether an address is in one of the networks, each of which must pass `isNetwork`. What is not an
+ * address is in none.
  */
 export function networkSet(networks: readonly string[]): (address: string) => boolean {
   const set = new BlockList();
@@ -28,13 +28,13 @@ export function networkSet(networks: readonly string[]): (address: string) => bo
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /**
- * An IPv4 address as itself although it came over IPv6, and an IPv6 address without its brackets
- * and port.
+ * An IPv4 address as such even if it came over IPv6, and an IPv6 address without its brackets and
+ * port.
  */
 export const bareAddress = (address: string): string =>
   address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/^\[(.*)\](?::\d+)?$/, '$1');
 
-/** Who counts as one: one customer has 2^64 addresses of IPv6 or more. */
+/** What counts as one client: a customer has 2^64 IPv6 addresses or more. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('%')[0]!.split('::');
