@@ -71,7 +71,7 @@ export interface Left {
   begun: boolean;
 }
 
-/** A claimed email, and whether it may still begin: the lease holds and we were not told to stop. */
+/** A claimed email, and whether it may still begin: the lease holds and we are not stopping. */
 export interface Attempt {
   claimed: ClaimedMessage;
   mayBegin: () => boolean;

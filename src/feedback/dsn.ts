@@ -75,7 +75,7 @@ export function readDsn(email: Email, notice: string): DeliveryStatus | null {
     : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
 }
 
-/** Gateways rename what they do not know: in a report, a part that begins like a status part is one. */
+/** Gateways rename unknown types: in a report, a part that begins like a status part is one. */
 function mislabelled(email: Email): Part[] {
   if (email.type !== 'multipart/report') return [];
   return email.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));

@@ -44,7 +44,7 @@ const EARLY_WAIT_MS = 50;
 const LONGEST_EARLY_WAIT_MS = 500;
 const EARLY_TURNS = 24;
 
-/** A relay uses a few connections: what arrives over all of them is written together, not in two halves. */
+/** A relay uses a few connections: what arrives over all of them is written together. */
 const WORTH_ANOTHER_RECORD = 32;
 
 /** Reports that arrive together are written together. */

@@ -33,7 +33,9 @@ export interface SnsDeps {
   nowMs: () => number;
 }
 
-/** The message, if it is from one of our topics and signed by Amazon; otherwise throws a Problem. */
+/**
+ * The message, if it is from one of our topics and signed by Amazon; otherwise a Problem is thrown.
+ */
 export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage> {
   const message = parseSns(body);
   if (!deps.topics.includes(message.TopicArn)) {

@@ -1,5 +1,5 @@
-// The few pages recipients see: one sentence, perhaps one button, or the preference page. No script,
-// nothing loaded from elsewhere but an account's own logo.
+// The few pages recipients see: one sentence, perhaps one button, or the preference page. They have
+// no script and load nothing from elsewhere except an account's own logo.
 import type { ServerResponse } from 'node:http';
 import { escapeAttribute } from '../html/references.ts';
 

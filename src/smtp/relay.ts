@@ -53,9 +53,9 @@ export interface Relay {
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
   >;
-  /** Whether it reports deliveries (RFC 3461), as its latest session said; null: none was opened. */
+  /** Whether it reports deliveries (RFC 3461), by its latest session; null: none was opened. */
   offersDsn(): boolean | null;
-  /** Gives back what has not started or hangs before it was sent completely, and takes nothing new. */
+  /** Gives back what has not started or hangs before it was fully sent, and takes nothing new. */
   stopTaking(): void;
   /** Finishes what is in hand; what is not done after `graceMs` counts as lost (deferred). */
   close(graceMs?: number): Promise<void>;

@@ -38,7 +38,9 @@ export interface JobsDone {
   over: boolean;
 }
 
-/** The value of a thread's current index between batches; otherwise it names the order at work. */
+/**
+ * A thread's current index while it is between batches; otherwise the index of its current order.
+ */
 export const RESTING = -1;
 
 /** After this time the rest of a batch is returned: others may be waiting. */

@@ -1,5 +1,6 @@
 // One thread, seen from the main one: started, given one batch at a time, watched, and ended if it
-// may not end by itself. Before it: pool.ts decides what runs. After it: serve.ts in the thread.
+// cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts in
+// the thread.
 import { Worker } from 'node:worker_threads';
 import { openThreadClock, type ThreadClock } from '../process/thread-clock.ts';
 import { type Batch, type JobDone, type JobsDone, RESTING, type Ready } from './serve.ts';
