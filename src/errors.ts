@@ -133,14 +133,16 @@ export function orProblem<Result>(read: () => Result): Result | Problem {
 export function readTogether<Whole>(
   readWhole: (read: <Part>(readPart: () => Part) => Part) => Whole,
 ): Whole {
+  // Nearly always nothing is wrong: only then is it read again, part by part.
+  const whole = orProblem(() => readWhole((readPart) => readPart()));
+  if (!(whole instanceof Problem)) return whole;
   const refused: Problem[] = [];
-  const whole = readWhole((readPart) => {
+  readWhole((readPart) => {
     const part = orProblem(readPart);
     if (!(part instanceof Problem)) return part;
     refused.push(part);
     return undefined as never;
   });
-  if (refused.length === 0) return whole;
   const { code, detail, kind } = refused[0]!;
   throw new Problem(code, detail, {
     ...(kind === undefined ? {} : { kind }),

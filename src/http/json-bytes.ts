@@ -26,17 +26,19 @@ const PIECE_BYTES = 1024 * 1024;
 
 /** Synchronous for small bodies. Large ones are consumed: they are read in place. */
 export function readJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) {
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) {
     throw new Problem('invalid', 'The body is not UTF-8. Encode the JSON as UTF-8.');
   }
-  return bytes.length <= SMALL_BYTES ? readSmall(bytes) : readLarge(bytes);
+  return bytes.length <= SMALL_BYTES ? readSmall(bytes, ascii) : readLarge(bytes);
 }
 
-function readSmall(bytes: Buffer): unknown {
-  const text = bytes.toString('utf8');
+function readSmall(bytes: Buffer, ascii: boolean): unknown {
+  const text = bytes.toString(ascii ? 'latin1' : 'utf8');
   const value = parse(text);
   if (mayBeDeep(text)) atOnce(scan(bytes));
-  atOnce(keepNumbers(text, value));
+  const numbers = keepNumbers(text, value);
+  if (numbers !== undefined) atOnce(numbers);
   // Only an escape can produce what is not text: raw, it would be neither JSON nor UTF-8.
   if (text.includes('\\u') && ESCAPED_RUBBISH.test(text)) requireText(value);
   return value;
@@ -57,7 +59,8 @@ async function readLarge(bytes: Buffer): Promise<unknown> {
   const text = rest.toString('utf8');
   const value = parse(text);
   await turn();
-  await inTurns(keepNumbers(text, value));
+  const numbers = keepNumbers(text, value);
+  if (numbers !== undefined) await inTurns(numbers);
   await turn();
   const whole =
     longTexts.length === 0 ? value : putBack(value, await inTurns(readTexts(bytes, longTexts)));

@@ -6,14 +6,10 @@ import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
 import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
+import { pauseAfter } from '../process/sparingly.ts';
 import type { Database } from '../store/pool.ts';
 
 const LOOK_EVERY_MS = 1000;
-/**
- * Counting a million rows takes the server 0.1 s: it may spend at most this share of its time on
- * it.
- */
-const MOST_OF_THE_TIME = 0.02;
 
 export interface QueueSize {
   emails: number;
@@ -83,7 +79,7 @@ export async function watchQueue(deps: {
   async function run(): Promise<void> {
     let tookMs = 0;
     while (!stopping) {
-      await rest(Math.max(LOOK_EVERY_MS, tookMs / MOST_OF_THE_TIME));
+      await rest(Math.max(LOOK_EVERY_MS, pauseAfter(tookMs)));
       if (stopping) return;
       const startedAtMs = performance.now();
       await look().catch(couldNotLook);

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { HttpAnswer } from '../http/answer.ts';
 import type { HttpServer } from '../http/server.ts';
 
-const HEAD_END = '\r\n\r\n';
+const HEAD_END = Buffer.from('\r\n\r\n');
 const MOST_HEAD_BYTES = 8 * 1024;
 const MOST_BODY_BYTES = 64 * 1024;
 /**
@@ -192,7 +192,8 @@ export function readPost(
   if (head.length >= MOST_HEAD_BYTES) return 'unusual';
   if (end < 0) return 'incomplete';
   const fields = readFields(head, requestLine.length);
-  if (fields === undefined || UNUSUAL.some((name) => fields.has(name))) return 'unusual';
+  if (fields === undefined) return 'unusual';
+  for (const name of UNUSUAL) if (fields.has(name)) return 'unusual';
   const connection = fields.get('connection');
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return 'unusual';
   const announced = fields.get('content-length');

@@ -87,22 +87,26 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     if (deps.log.isLevelEnabled('info')) {
       deps.log.info({ request, account: caller.accountId, message: answer.id }, 'accepted');
     }
-    return answerJson(202, answer, {
-      'x-request-id': request,
-      ...(limit && limitHeaders(limit)),
-      ...(warnings.length > 0 && warningHeader(warnings)),
-    });
+    const headers = limit === null ? {} : limitHeaders(limit);
+    if (warnings.length > 0) Object.assign(headers, warningHeader(warnings));
+    return answerJson(202, answer, request, headers);
   } catch (error) {
     const about = { door: 'rest', request, account: caller?.accountId };
     const { status, headers, body } = refuse(deps, about, error);
-    return answerJson(status, body, { 'x-request-id': request, ...headers });
+    return answerJson(status, body, request, headers);
   } finally {
     release?.();
   }
 }
 
 /** Adds to the given headers, which were created for this answer. */
-function answerJson(status: number, body: object, headers: Record<string, string>): HttpAnswer {
+function answerJson(
+  status: number,
+  body: object,
+  request: string,
+  headers: Record<string, string>,
+): HttpAnswer {
+  headers['x-request-id'] = request;
   headers['content-type'] = 'application/json; charset=utf-8';
   return { status, headers, text: JSON.stringify(body) };
 }

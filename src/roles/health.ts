@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
+import { sparingly } from '../process/sparingly.ts';
 import { queueState } from '../queue/due.ts';
 import type { HealthDeps, ReadyCheck } from '../rest/health.ts';
 import type { Secret } from '../store/installation.ts';
@@ -33,6 +34,8 @@ export function watchHealth(deps: {
     { name: 'database', check: readiness.require },
     { name: 'secret', check: () => requireInForce(database, secret) },
   ];
+  const queue = sparingly(() => queueState(database));
+  const webhooksDue = sparingly(() => dueState(database, clock.nowMs()));
   const health: ProcessHealth = {
     metrics,
     log,
@@ -44,11 +47,11 @@ export function watchHealth(deps: {
       const trouble = await readiness.trouble();
       for (const kind of TROUBLES) metrics.trouble.set({ kind }, trouble?.kind === kind ? 1 : 0);
       metrics.trouble.set({ kind: 'queue-full' }, health.queueIsFull() ? 1 : 0);
-      const delivery = await queueState(database);
+      const delivery = await queue();
       metrics.queueDepth.set({ queue: 'delivery' }, delivery.depth);
       metrics.queueAge.set({ queue: 'delivery' }, delivery.ageSeconds);
       metrics.quarantine.set(delivery.setAside);
-      const webhooks = await dueState(database, clock.nowMs());
+      const webhooks = await webhooksDue();
       metrics.queueDepth.set({ queue: 'webhooks' }, webhooks.depth);
       metrics.queueAge.set({ queue: 'webhooks' }, webhooks.ageSeconds);
     },

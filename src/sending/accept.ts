@@ -33,7 +33,7 @@ import {
 } from './idempotency.ts';
 import { checkInlineParts } from './inline-parts.ts';
 import type { PackedSend } from './packed-send.ts';
-import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
+import { type Recipients, readMailbox, readRecipients, readSender } from './recipients.ts';
 import { requireNoTwin } from './repeats.ts';
 import type { SendRequest } from './request.ts';
 import { readInstant, requireAhead } from './schedule.ts';
@@ -128,7 +128,8 @@ export async function prepareSend(
     : await makeContent(deps.render, caller.accountId, request);
   if (caller.limits !== null) await checkRenderedLinks(caller.limits, request, content);
   const carrying = withFiles(checked, content);
-  await checkInlineParts(carrying.attachments, content.html);
+  const checkingParts = checkInlineParts(carrying.attachments, content.html);
+  if (checkingParts !== undefined) await checkingParts;
   const stream =
     named ??
     (content.stream === null ? TRANSACTIONAL : await readStream(deps, caller, content.stream));
@@ -188,7 +189,7 @@ function checkRequest(
     return {
       scheduledAtMs:
         scheduled_at === undefined ? null : read(() => readInstant('scheduled_at', scheduled_at)),
-      from: read(() => readMailbox('from_email', request.from_email)),
+      from: read(() => readSender('from_email', request.from_email)),
       recipients: read(() => readRecipients(request)),
       replyTo: reply_to === undefined ? null : read(() => readMailbox('reply_to', reply_to)),
       headers: read(() => readHeaders(headers, deps.allowedHeaders)),

@@ -21,7 +21,7 @@ export interface Accepted {
   /** Warnings about it although it was accepted, for the doors that show them. */
   warnings: readonly string[];
   /** What was queued or held now; absent: an earlier send answered. */
-  send?: PackedSend;
+  send?: PackedSend | undefined;
 }
 
 export interface AnswerDeps {
@@ -48,7 +48,7 @@ export function answer(deps: AnswerDeps, send: PackedSend, verdict: Verdict): Ac
       return {
         answer: { id: showId('msg_', verdict.id), status: 'queued' },
         repeated: verdict.kind === 'repeated',
-        ...(verdict.kind === 'accepted' && { send }),
+        send: verdict.kind === 'accepted' ? send : undefined,
         limit: verdict.allowance && dailyLimit(verdict.allowance, secondsToMidnight(deps.clock)),
         warnings: send.warnings ?? NONE,
       };

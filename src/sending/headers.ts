@@ -76,6 +76,10 @@ function checkValue(name: string, value: string): void {
 
 const pathOf = (name: string): string => `headers.${name.slice(0, LONGEST_SHOWN)}`;
 
+/** Counted in characters, of which some take two places. */
+const isTooLong = (tag: string): boolean =>
+  tag.length > LONGEST_TAG && (tag.length > 2 * LONGEST_TAG || [...tag].length > LONGEST_TAG);
+
 export function readTags(tags: string[] | undefined): string[] | null {
   if (tags === undefined || tags.length === 0) return null;
   if (tags.length > MOST_TAGS) {
@@ -92,7 +96,7 @@ export function readTags(tags: string[] | undefined): string[] | null {
 }
 
 function checkTag(at: string, tag: string): void {
-  if (tag.length < 1 || tag.length > 2 * LONGEST_TAG || [...tag].length > LONGEST_TAG) {
+  if (tag.length < 1 || isTooLong(tag)) {
     throw new Problem('invalid', `${at}: a tag has 1 to ${LONGEST_TAG} characters.`, { at });
   }
   if (/\p{Cc}/u.test(tag)) {

@@ -51,6 +51,19 @@ function readMailboxes(field: string, texts: readonly string[]): Mailbox[] {
   );
 }
 
+/** The senders of a service are few, and each is read thousands of times. */
+export function readSender(field: string, text: string): Mailbox {
+  const known = senders.get(text);
+  if (known !== undefined) return known;
+  const mailbox = readMailbox(field, text);
+  if (senders.size >= MOST_SENDERS) senders.clear();
+  senders.set(text, mailbox);
+  return mailbox;
+}
+
+const MOST_SENDERS = 1000;
+const senders = new Map<string, Mailbox>();
+
 export function readMailbox(field: string, text: string): Mailbox {
   const mailbox = parseMailbox(text);
   if ('fault' in mailbox) {

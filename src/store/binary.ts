@@ -66,11 +66,17 @@ export type ElementValue = {
 
 type Values<Value> = readonly (Value | null)[];
 
-/** Strings in a bytea are stored as UTF-8. */
-export const encodeArray = <Name extends ElementName>(
+/**
+ * Strings in a bytea are stored as UTF-8. Null for a column in which nothing has a value: beside
+ * others, unnest fills it up with nulls. Half of the columns of an ordinary send are like that.
+ */
+export function encodeArray<Name extends ElementName>(
   name: Name,
   values: Values<ElementValue[Name]>,
-): BinaryValue => new ArrayValue(TYPES[name] as ElementType<ElementValue[Name]>, values);
+): BinaryValue | null {
+  if (values.length > 0 && values.every((value) => value === null)) return null;
+  return new ArrayValue(TYPES[name] as ElementType<ElementValue[Name]>, values);
+}
 
 /** A parameter in PostgreSQL's binary format, which is written once its place is known. */
 export interface BinaryValue {
@@ -91,8 +97,8 @@ export interface Aside {
 const LEAST_ASIDE = 256 * 1024;
 
 /** How many of its bytes are sent from where they are: all or none. */
-export const asideLengthOf = (value: unknown): number =>
-  Buffer.isBuffer(value) && value.length >= LEAST_ASIDE ? value.length : 0;
+export const asideLengthOf = (value: unknown, length: number): number =>
+  length >= LEAST_ASIDE && Buffer.isBuffer(value) ? length : 0;
 
 /**
  * array_recv: dimensions, has-null flag, element type, length and lower bound, then each element
@@ -104,30 +110,41 @@ export class ArrayValue<Value> implements BinaryValue {
   readonly #type: ElementType<Value>;
   readonly #values: Values<Value>;
   readonly #sizes: readonly number[];
+  readonly #hasNull: boolean;
 
   constructor(type: ElementType<Value>, values: Values<Value>) {
     this.#type = type;
     this.#values = values;
-    this.#sizes = values.map((value) => (value === null ? -1 : type.sizeOf(value)));
-    let length = 20;
-    for (const size of this.#sizes) length += 4 + Math.max(0, size);
+    const sizes: number[] = [];
+    let [length, asideLength, hasNull] = [20, 0, false];
+    for (const value of values) {
+      const size = value === null ? NULL_SIZE : type.sizeOf(value);
+      sizes.push(size);
+      length += 4;
+      if (value === null) hasNull = true;
+      else {
+        length += size;
+        asideLength += asideLengthOf(value, size);
+      }
+    }
+    this.#sizes = sizes;
+    this.#hasNull = hasNull;
     this.length = length;
-    let asideLength = 0;
-    for (const value of values) asideLength += asideLengthOf(value);
     this.asideLength = asideLength;
   }
 
   writeTo(out: Buffer, begin: number, aside: Aside[]): number {
     let at = out.writeInt32BE(1, begin);
-    at = out.writeInt32BE(this.#sizes.includes(-1) ? 1 : 0, at);
+    at = out.writeInt32BE(this.#hasNull ? 1 : 0, at);
     at = out.writeInt32BE(this.#type.oid, at);
     at = out.writeInt32BE(this.#values.length, at);
     at = out.writeInt32BE(1, at);
-    for (const [index, value] of this.#values.entries()) {
+    for (let index = 0; index < this.#values.length; index++) {
+      const value = this.#values[index] as Value | null;
       const size = this.#sizes[index]!;
       at = out.writeInt32BE(size, at);
       if (value === null) continue;
-      if (asideLengthOf(value) > 0) aside.push({ at, bytes: value as Buffer });
+      if (asideLengthOf(value, size) > 0) aside.push({ at, bytes: value as Buffer });
       else {
         this.#type.write(out, value, at, size);
         at += size;
@@ -136,6 +153,8 @@ export class ArrayValue<Value> implements BinaryValue {
     return at;
   }
 }
+
+const NULL_SIZE = -1;
 
 /** A text[] as a literal, for a column of arrays of different lengths: `{"a","b"}`. */
 export function arrayLiteral(values: readonly string[]): string {

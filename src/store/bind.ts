@@ -27,7 +27,8 @@ export function bindMessage({ portal, statement, values, binary, valueMapper }: 
   let elsewhere = 0;
   for (const value of written) {
     length += 4 + (value?.length ?? 0);
-    elsewhere += value instanceof ArrayValue ? value.asideLength : asideLengthOf(value);
+    elsewhere +=
+      value instanceof ArrayValue ? value.asideLength : asideLengthOf(value, value?.length ?? 0);
   }
   const out = Buffer.allocUnsafe(1 + length - elsewhere);
   const aside: Aside[] = [];
@@ -42,7 +43,7 @@ export function bindMessage({ portal, statement, values, binary, valueMapper }: 
     if (value === null) continue;
     if (value instanceof ArrayValue) at = value.writeTo(out, at, aside);
     else if (isText(value)) at += out.write(value.text, at);
-    else if (asideLengthOf(value) > 0) aside.push({ at, bytes: value });
+    else if (asideLengthOf(value, value.length) > 0) aside.push({ at, bytes: value });
     else at += value.copy(out, at);
   }
   at = out.writeInt16BE(1, at);

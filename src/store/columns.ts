@@ -25,7 +25,7 @@ export interface ColumnList<Row> {
   /** For a statement: `unnest($1::uuid[], …) AS alias (id, …)`. */
   asRows(alias: string, first?: number): string;
   /** The parameters. */
-  values(rows: readonly Row[]): BinaryValue[];
+  values(rows: readonly Row[]): (BinaryValue | null)[];
 }
 
 export function columnList<Row>(columns: Record<string, AnyColumn<Row>>): ColumnList<Row> {
