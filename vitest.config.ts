@@ -7,7 +7,13 @@ const WEIGHING = ['tests/faults/{ceilings,live-attacks,uploads}.test.ts'];
 
 /** What every file runs under; tests/citus/suites.vitest.ts has the same. */
 export const EACH = {
-  setupFiles: ['tests/support/quick-crypto.ts', 'tests/support/longer.ts'],
+  setupFiles: [
+    'tests/support/quick-crypto.ts',
+    'tests/support/longer.ts',
+    'tests/support/stood-still.ts',
+  ],
+  // tests/support/stood-still.ts says when and why.
+  retry: { count: 1, condition: /^The machine stood still/ },
   pool: 'forks' as const,
   // No module of ours keeps state, so files may share what a worker has loaded: a third of the time went into imports.
   isolate: false,

@@ -20,6 +20,12 @@ export interface Patience {
   answerMs: number;
 }
 
+/**
+ * Silence is counted in beats of this process, so that time in which it stood still, alone or with
+ * the whole machine, counts as one: a server that stood still with it must not be taken for dead.
+ */
+export const BEATS = 10;
+
 /** PostgreSQL reads zero as "no limit". */
 const NO_LIMIT = 0;
 
@@ -65,10 +71,10 @@ export interface Connection extends pg.Client {
   /** Newer connections go to another server, or this one has been silent. */
   isStale(): boolean;
   /**
-   * Checks whether an answer is overdue. If so, the connection is given up, and `ended` is called
+   * Told in every beat. If an answer is overdue, the connection is given up, and `ended` is called
    * with the process id it had at the server.
    */
-  watch(ended: (serverPid: number) => void): void;
+  beat(ended: (serverPid: number) => void): void;
   /** Without a goodbye, which would never be read. Statements under way fail with the reason. */
   giveUp(reason: Error): void;
 }
@@ -78,7 +84,7 @@ export interface ConnectionPlan {
   patience: Patience;
   /** For the heartbeat: asks even while the server is silent. */
   evenInSilence: boolean;
-  /** All open connections, for the watch. */
+  /** All open connections, for the beats. */
   open: Set<Connection>;
 }
 
@@ -106,7 +112,8 @@ class ServerConnection extends pg.Client implements Connection {
   /** What was written for the statement under way, without bytes that belong to its caller. */
   #bound: Buffer | undefined;
   #unanswered = 0;
-  #heardAtMs = 0;
+  /** Since the server last said anything. */
+  #silentBeats = 0;
 
   constructor(plan: ConnectionPlan) {
     const server = plan.servers.current();
@@ -205,14 +212,14 @@ class ServerConnection extends pg.Client implements Connection {
 
   async *#heard(copied: CopyOut): AsyncGenerator<Buffer> {
     for await (const chunk of copied as AsyncIterable<Buffer>) {
-      this.#heardAtMs = performance.now();
+      this.#silentBeats = 0;
       yield chunk;
     }
   }
 
   async #awaited<Answer>(asked: () => Promise<Answer>): Promise<Answer> {
     this.#unanswered++;
-    this.#heardAtMs = performance.now();
+    this.#silentBeats = 0;
     try {
       return await asked();
     } catch (error) {
@@ -221,25 +228,19 @@ class ServerConnection extends pg.Client implements Connection {
       throw error;
     } finally {
       this.#unanswered--;
-      this.#heardAtMs = performance.now();
+      this.#silentBeats = 0;
     }
   }
 
-  /** Input that has already arrived is read first: this process itself may have been asleep. */
-  watch(ended: (serverPid: number) => void): void {
-    if (!this.#isOverdue()) return;
+  beat(ended: (serverPid: number) => void): void {
+    if (this.#unanswered === 0 || ++this.#silentBeats < BEATS) return;
+    // Input that has already arrived is read first.
     setImmediate(() => {
-      if (!this.#isOverdue()) return;
+      if (this.#silentBeats < BEATS) return;
       const seconds = Math.round(this.#plan.patience.answerMs / 1000);
       this.giveUp(databaseAway(`${this.#server.name} did not answer for ${seconds} s`));
       if (this.#serverPid !== undefined) ended(this.#serverPid);
     });
-  }
-
-  #isOverdue(): boolean {
-    return (
-      this.#unanswered > 0 && performance.now() - this.#heardAtMs > this.#plan.patience.answerMs
-    );
   }
 
   giveUp(reason: Error): void {

@@ -3,7 +3,7 @@
 // stops answering.
 import pg from 'pg';
 import { isConnectionFault } from '../process/connection-fault.ts';
-import { type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
+import { BEATS, type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
 import { openServers, type Servers } from './servers.ts';
 
 export interface Database {
@@ -88,9 +88,6 @@ export interface PoolOptions {
 
 type Lent = Connection & Pick<pg.PoolClient, 'release'>;
 
-/** Or more often, if answers are due sooner. */
-const WATCHED_EVERY_MS = 1000;
-
 export function openDatabase(from: string | Servers, options: PoolOptions): Database {
   const servers = typeof from === 'string' ? openServers(from) : from;
   const { patience = PATIENCE.upkeep, evenInSilence = false } = options;
@@ -110,12 +107,11 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     : servers.onSilence((reason) => {
         for (const connection of open) connection.giveUp(reason);
       });
-  const watching = setInterval(
-    () => {
-      for (const connection of open) connection.watch(endAtServer);
-    },
-    Math.min(WATCHED_EVERY_MS, patience.answerMs / 8),
-  ).unref();
+  const beats = Number.isFinite(patience.answerMs)
+    ? setInterval(() => {
+        for (const connection of open) connection.beat(endAtServer);
+      }, patience.answerMs / BEATS).unref()
+    : undefined;
 
   /** A connection to the server that accepts writes; each of several is tried once. */
   async function borrow(): Promise<Lent> {
@@ -199,7 +195,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
       closing = true;
       forgetSilence();
       await pool.end();
-      clearInterval(watching);
+      clearInterval(beats);
     },
   };
   return database;

@@ -221,4 +221,22 @@ describe('PostgreSQL is frozen', () => {
     expect(lost).toEqual([]);
     expect(stored.size - accepted.length).toBeLessThanOrEqual(senders.length);
   }, 120_000);
+
+  it('the whole machine stood still while an answer was awaited: nobody is told that the database is away', async () => {
+    const waited = service.output().length;
+    await until(
+      async () => (await post(`${service.url}/v1/send`, key, sandboxEmail())).status === 202,
+    );
+    signalAll('SIGSTOP');
+    const frozenAtMs = performance.now();
+    const frozenFor = (ms: number) => until(() => performance.now() - frozenAtMs > ms);
+    // By now it has asked: it does so every second.
+    await frozenFor(1500);
+    service.child.kill('SIGSTOP');
+    await frozenFor(4500);
+    service.child.kill('SIGCONT');
+    signalAll('SIGCONT');
+    expect((await post(`${service.url}/v1/send`, key, sandboxEmail())).status).toBe(202);
+    expect(service.output().slice(waited)).not.toContain('the database does not answer');
+  }, 60_000);
 });

@@ -1,7 +1,16 @@
 // Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template database to clone from. With
 // TEST_CITUS=1 it is a Citus of three servers, and the template is distributed: any suite runs on it (npm run test:citus).
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -15,6 +24,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The first is the one that is asked; on Citus those of the nodes come behind it. */
     serverUrls: string[];
+    /** When the machine stood still (stood-still.ts). */
+    stillsFile: string;
   }
 }
 
@@ -32,11 +43,23 @@ const SHORT_LIVED = {
 
 export default async function setup(project: TestProject) {
   buildWhenStale();
-  if (process.env.TEST_CITUS !== undefined) return await onCluster(project);
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-test-'));
+  const stop =
+    process.env.TEST_CITUS === undefined
+      ? await onOneServer(project, folder)
+      : await onCluster(project);
+  const stopWatching = await watchForStills(project, join(folder, 'stills'));
+  return async () => {
+    stopWatching();
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+async function onOneServer(project: TestProject, folder: string) {
   const embedded =
     process.env.TEST_DATABASE_URL === undefined
-      ? await openEmbedded(folder, {
+      ? await openEmbedded(join(folder, 'postgres'), {
           as: 'owner',
           log: () => undefined,
           settings: { max_connections: '300', ...SHORT_LIVED },
@@ -47,7 +70,28 @@ export default async function setup(project: TestProject) {
   project.provide('serverUrls', [serverUrl]);
   return async () => {
     await embedded?.stop();
-    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** Says at the end how often and how long. */
+async function watchForStills(project: TestProject, file: string): Promise<() => void> {
+  writeFileSync(file, '');
+  const script = join(import.meta.dirname, 'stood-still-watch.ts');
+  const [url] = project.getProvidedContext().serverUrls;
+  const watch = spawn(process.execPath, ['--import', 'tsx', script, url!, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(watch.stdout!, 'data');
+  project.provide('stillsFile', file);
+  return () => {
+    watch.kill();
+    const lengths = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.split(' ').map(Number))
+      .map(([beganMs, endedMs]) => `${((endedMs! - beganMs!) / 1000).toFixed(1)} s`);
+    if (lengths.length > 0)
+      console.info(`The machine stood still ${lengths.length} times: ${lengths.join(', ')}.`);
   };
 }
 
