@@ -196,9 +196,10 @@ export function watchForHangs(
     /**
      * If emails of one destination hang, it has half of the places until one of them is answered.
      * If all of these wait in vain and none can lose its place, one email at a time tests whether
-     * others are answered, as long as that leaves places for other destinations.
+     * others are answered, as long as that leaves places for other destinations: a quarter of all,
+     * or a single one while nothing else waits.
      */
-    whoFits(): (job: Job) => boolean {
+    whoFits(waiting: readonly Job[]): (job: Job) => boolean {
       const talks = new Map<string, { all: number; inVain: number }>();
       let inVain = 0;
       for (const line of lines) {
@@ -217,7 +218,9 @@ export function watchForHangs(
         const own = talks.get(destination);
         if ((hangsTo.get(destination) ?? 0) < DESTINATION_HANGS || own === undefined) return true;
         if (own.all < pool.places / 2) return true;
-        return own.all === own.inVain && inVain < (pool.places * 3) / 4;
+        if (own.all > own.inVain) return false;
+        if (inVain < (pool.places * 3) / 4) return true;
+        return inVain < pool.places - 1 && waiting.every((it) => destinationOf(it) === destination);
       };
     },
     /** Ends emails that hang before they were sent completely. */

@@ -131,7 +131,7 @@ export function createRelay(config: RelayConfig): Relay {
   function nextJob(): Job | undefined {
     const mayBegin = places.whoFits(maxConnections - (lines.size - idle.length - hangs.count()));
     if (hangs.count() === 0 && mayBegin === undefined) return waiting.shift();
-    const mayHang = hangs.whoFits();
+    const mayHang = hangs.whoFits(waiting);
     const fits = (job: Job) => mayHang(job) && (mayBegin?.(job) ?? true);
     const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : waiting.findIndex(fits);
     return at < 0 ? undefined : waiting.splice(at, 1)[0];

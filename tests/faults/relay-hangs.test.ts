@@ -71,6 +71,31 @@ it.each([
   90_000,
 );
 
+it('30 emails of a destination have all begun to hang before the first other one: it is tried all the same', async () => {
+  let begun = 0;
+  const relay = await startRelay({
+    hangs: ({ recipient }) => {
+      const isOne = recipient.startsWith('hang');
+      if (isOne) begun++;
+      return isOne;
+    },
+  });
+  const { send } = await startWith(relay);
+  let sent = 0;
+  await until(async () => {
+    if ((await send(`hang${sent}@example.net`)).status === 202) sent++;
+    return sent === 30;
+  });
+  await until(() => begun === 30);
+  const good: string[] = [];
+  await until(async () => {
+    const answer = await send();
+    if (answer.status === 202) good.push(answer.body.id);
+    return good.length === 20;
+  });
+  await until(() => good.every((id) => relay.taken.includes(id)));
+}, 90_000);
+
 it('30 emails hang on the connections that stand, new ones work: nothing waits for ten minutes', async () => {
   const relay = await startRelay({ hangs: ({ connection }) => connection < 12 });
   const { send } = await startWith(relay);
