@@ -10,6 +10,8 @@ import { pauseAfter } from '../process/sparingly.ts';
 import type { Database } from '../store/pool.ts';
 
 const LOOK_EVERY_MS = 1000;
+/** While less than half of the room is taken, a long queue is counted this much less often. */
+const RARELY = 5;
 
 export interface QueueSize {
   emails: number;
@@ -74,12 +76,14 @@ export async function watchQueue(deps: {
 
   const fullness = (): string | undefined =>
     describeFullness(sum(known.all, grown.all), deps.limit);
-  const forScheduled: QueueSize = { emails: deps.limit.emails / 2, bytes: deps.limit.bytes / 2 };
+  const half: QueueSize = { emails: deps.limit.emails / 2, bytes: deps.limit.bytes / 2 };
+  const isHalfFull = (): boolean => describeFullness(sum(known.all, grown.all), half) !== undefined;
 
   async function run(): Promise<void> {
     let tookMs = 0;
     while (!stopping) {
-      await rest(Math.max(LOOK_EVERY_MS, pauseAfter(tookMs)));
+      const pauseMs = pauseAfter(tookMs) * (isHalfFull() ? 1 : RARELY);
+      await rest(Math.max(LOOK_EVERY_MS, pauseMs));
       if (stopping) return;
       const startedAtMs = performance.now();
       await look().catch(couldNotLook);
@@ -92,7 +96,7 @@ export async function watchQueue(deps: {
   return {
     fullness,
     scheduledFullness: () =>
-      describeFullness(sum(known.scheduled, grown.scheduled), forScheduled) && SCHEDULED_FULL,
+      describeFullness(sum(known.scheduled, grown.scheduled), half) && SCHEDULED_FULL,
     async requireRoom() {
       const detail = fullness();
       if (detail !== undefined) throw new Problem('unavailable', detail);
