@@ -22,6 +22,7 @@ export const BENCHES: Record<string, Bench> = {
   webhooks: { env: { ROUNDS: '2' } },
   'end-to-end': { env: { SECONDS: '60' } },
   growth: { env: { SIZES: '10000,1000000', ROUNDS: '3' } },
+  pages: { env: { ROUNDS: '3' } },
   memory: {},
   citus: { env: { ROUNDS: '4' } },
 };

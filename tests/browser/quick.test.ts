@@ -4,10 +4,10 @@
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { captured } from '../support/captured.ts';
 import { inFull, LONGER } from '../support/longer.ts';
 import { anEmail } from '../support/service.ts';
-import { openDashboard } from './dashboard.ts';
+import { type Dashboard, openDashboard } from './dashboard.ts';
+import { fillAndListPages, type Shown } from './pages.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -15,54 +15,22 @@ afterAll(() => dashboard?.stop());
 const PATIENT = { timeout: 120_000 };
 const CALLS = /\/(v1|dashboard\/api)\//;
 
+const account = await dashboard?.service.account();
+const pages = dashboard ? await fill(dashboard) : [];
 let page: Page;
-const ids = { message: '', held: '', webhook: '', captured: '' };
-
 beforeAll(async () => {
-  if (!dashboard) return;
-  const { service, open } = dashboard;
-  const account = await service.account();
-  const { api } = await openSignedIn(service, { accountId: account.id });
-  ids.webhook = (await api.webhooks.create({ url: 'http://127.0.0.1:59999/hook' })).id;
-  ids.message = (await service.send(account.key, anEmail({ subject: 'Hello' }))).body.id;
-  const rules = { approval: 'always' as const };
-  const { secret } = await api.keys.create({ name: 'Held', scopes: ['email:send'], rules });
-  ids.held = (await service.send(secret, anEmail({ subject: 'Waits' }))).body.id;
-  await api.templates.clone({ slug: 'welcome' });
-  await api.suppressions.put({ address: 'ada@example.net' });
-  await captured(service.database, ids.message);
-  ids.captured = (await api.sandbox.list()).data[0]!.id;
-  page = await open({ accountId: account.id, role: 'owner', operator: true });
-}, 120_000);
+  if (dashboard === undefined) return;
+  page = await dashboard.open({ accountId: account!.id, role: 'owner', operator: true });
+});
 
-/** Each with something of what it is about. */
-const pages: [path: () => string, shows: string][] = [
-  [() => '/', 'of 50,000 recipients today'],
-  [() => '/messages', 'Hello'],
-  [() => `/messages/${ids.message}`, 'Webhooks ('],
-  [() => '/approvals', 'Waits'],
-  [() => `/approvals/${ids.held}`, 'Waits'],
-  [() => '/templates', 'Password reset'],
-  [() => '/templates/welcome', 'Test send'],
-  [() => '/templates/welcome/edit', 'Preheader'],
-  [() => '/branding', 'Logo'],
-  [() => '/senders', 'example.com'],
-  [() => '/webhooks', 'http://127.0.0.1:59999/hook'],
-  [() => `/webhooks/${ids.webhook}`, 'ada@example.net'],
-  [() => '/connect', 'Paste one of these'],
-  [() => '/connect/reference', 'POST'],
-  [() => '/keys', 'Held'],
-  [() => '/streams', 'Service emails'],
-  [() => '/suppressions', 'ada@example.net'],
-  [() => '/audit', 'Clone template'],
-  [() => '/sandbox', 'Hello'],
-  [() => `/sandbox/${ids.captured}`, 'Hello'],
-  [() => '/team', 'people.example'],
-  [() => '/account', 'used today'],
-  [() => '/profile', 'This one'],
-  [() => '/operator', 'Active'],
-  [() => '/operator/relays', 'No relay yet'],
-];
+async function fill({ service }: Dashboard): Promise<Shown[]> {
+  const { api } = await openSignedIn(service, { accountId: account!.id });
+  return await fillAndListPages(
+    { api, database: service.database },
+    account!.key,
+    async (key, subject) => (await service.send(key, anEmail({ subject }))).body.id,
+  );
+}
 
 describe.skipIf(!dashboard)('Every page', PATIENT, () => {
   /** As a link does it, without loading the document anew. */
@@ -77,14 +45,14 @@ describe.skipIf(!dashboard)('Every page', PATIENT, () => {
     await words.waitFor({ timeout: 20_000 });
   };
 
-  it.each(pages)('after one round trip: %s, %s', async (path, shows) => {
+  it.each(pages)('after one round trip: $page', async ({ path, shows }) => {
     await page.goto('/nowhere');
     await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
     const first: Route[] = [];
     let isFirst = true;
     const hold = (route: Route) => void (isFirst && first.push(route));
     await page.route(CALLS, hold);
-    await go(path());
+    await go(path);
     // Its code is here, and whatever it asks for by itself was asked for.
     await page.getByRole('main').locator('h1:not(:text("Nothing nests here"))').waitFor();
     await page.waitForLoadState('domcontentloaded');
@@ -93,20 +61,20 @@ describe.skipIf(!dashboard)('Every page', PATIENT, () => {
     );
     isFirst = false;
     for (const route of first) await route.continue();
-    await isThere(path(), shows);
+    await isThere(path, shows);
     await page.unroute(CALLS, hold);
   });
 
   it('again: from what was read before, while nothing answers', async () => {
     await page.goto('/nowhere');
-    for (const [path, shows] of pages) {
-      await go(path());
-      await isThere(path(), shows);
+    for (const { path, shows } of pages) {
+      await go(path);
+      await isThere(path, shows);
     }
     await page.route(CALLS, () => undefined);
-    for (const [path, shows] of pages) {
-      await go(path());
-      await isThere(path(), shows);
+    for (const { path, shows } of pages) {
+      await go(path);
+      await isThere(path, shows);
     }
     await page.unroute(CALLS);
   });
@@ -124,7 +92,7 @@ describe.skipIf(!dashboard)('A list of a thousand rows', PATIENT, () => {
     { path: () => '/suppressions', call: '/v1/suppressions', key: 'address', opens: null },
     { path: () => '/audit', call: '/v1/audit', key: 'id', opens: null },
     {
-      path: () => `/webhooks/${ids.webhook}`,
+      path: () => pages.find((it) => it.page === '/webhooks/:id')!.path,
       call: `/v1/webhooks/[^/]+/deliveries`,
       key: 'id',
       opens: 'delivery=',

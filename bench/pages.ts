@@ -1,0 +1,130 @@
+// npm run bench pages: how long each page of the dashboard takes from the click to its content on the screen, in a browser, from a
+// service on the same machine with a little of everything. Once the first page is there: a page that was not visited yet, whose
+// code and figures come over the network, and the same once more. The goal is 100 ms for every page.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { openEmbedded } from '../src/store/embedded/open.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/pool.ts';
+import { fillAndListPages, type Shown } from '../tests/browser/pages.ts';
+import { openSignedIn } from '../tests/dashboard/dashboard-client.ts';
+import { openBrowser } from '../tests/support/browser.ts';
+import { anEmail, makeAccount, request } from '../tests/support/service.ts';
+import { judge, SKIPPED } from './support/results.ts';
+import { show, summarise } from './support/rounds.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+const PORT = 38_491;
+const url = `http://127.0.0.1:${PORT}`;
+
+const browser = await openBrowser();
+if ('skipped' in browser) {
+  process.stdout.write(`pages is skipped: ${browser.skipped}\n`);
+  process.exit(SKIPPED);
+}
+const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
+const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
+const database = openDatabase(embedded.url, { connections: 2, onIdleError: () => undefined });
+await migrate(database);
+const service = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
+  env: {
+    ...process.env,
+    ...{ DATABASE_URL: embedded.url, PORT: String(PORT), FEEDBACK_PORT: '0', LOG_LEVEL: 'warn' },
+    WEBHOOK_ALLOW: '127.0.0.0/8',
+  },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+
+try {
+  await once(service.stdout!, 'data');
+  const account = await makeAccount(database);
+  const person = await openSignedIn({ url, database }, { accountId: account.id, operator: true });
+  const pages = await fillAndListPages({ api: person.api, database }, account.key, send);
+  const first = new Map<string, number[]>(pages.map(({ page }) => [page, []]));
+  const again = new Map<string, number[]>(pages.map(({ page }) => [page, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    const page = await openPage(person.cookie!);
+    for (const times of [first, again]) {
+      for (const shown of pages) {
+        const tookMs = await visit(page, shown);
+        // In the first round the service itself is cold.
+        if (round > 0) times.get(shown.page)!.push(tookMs);
+      }
+    }
+    await page.context().close();
+  }
+  report('visited for the first time', first);
+  report('visited again', again);
+} finally {
+  await browser.close();
+  service.kill('SIGTERM');
+  await once(service, 'exit');
+  await database.close();
+  await embedded.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function send(key: string, subject: string): Promise<string> {
+  const { body } = await request(`${url}/v1/send`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(anEmail({ subject })),
+  });
+  return body.id;
+}
+
+/** A window of its own, with nothing in its cache, on a page that asks for nothing. */
+async function openPage(cookie: string): Promise<Page> {
+  const context = await (browser as Exclude<typeof browser, { skipped: string }>).newContext({
+    baseURL: url,
+    viewport: { width: 1360, height: 900 },
+  });
+  const [name, value] = cookie.split('=') as [string, string];
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Lax' }]);
+  const page = await context.newPage();
+  await page.goto('/nowhere');
+  await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
+  // As long as somebody needs to read it: what is fetched ahead is here by then.
+  await page.waitForLoadState('networkidle');
+  return page;
+}
+
+/** Milliseconds from the click until a frame with these words has been drawn. */
+async function visit(page: Page, { path, shows }: Shown): Promise<number> {
+  await page.evaluate(goAndWait('/nowhere', 'Nothing nests here'));
+  return await page.evaluate(goAndWait(path, shows));
+}
+
+/** Runs in the page; goes as a link does it, without loading the document anew. */
+function goAndWait(path: string, shows: string): string {
+  return `new Promise((done) => {
+  const startedAtMs = performance.now();
+  history.pushState({}, '', ${JSON.stringify(path)});
+  dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+  const lookAtFrame = () => {
+    const isThere = document.querySelector('main')?.textContent.includes(${JSON.stringify(shows)});
+    if (isThere) setTimeout(() => done(performance.now() - startedAtMs));
+    else requestAnimationFrame(lookAtFrame);
+  };
+  requestAnimationFrame(lookAtFrame);
+})`;
+}
+
+function report(what: string, times: ReadonlyMap<string, number[]>): void {
+  process.stdout.write(`\n${what}, ms\n`);
+  const medians = new Map<string, number>();
+  for (const [page, ms] of times) {
+    const summary = summarise(ms);
+    medians.set(page, summary.median);
+    process.stdout.write(`  ${page.padEnd(28)} ${show(summary, 0)}\n`);
+  }
+  const [slowest] = [...medians].sort(([, one], [, other]) => other - one)[0]!;
+  process.stdout.write(`the slowest is ${slowest}\n`);
+  judge(`the slowest page, ${what}`, summarise(times.get(slowest)!), {
+    ...{ goal: 100, better: 'lower', unit: 'ms', digits: 0 },
+  });
+}
