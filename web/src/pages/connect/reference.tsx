@@ -4,6 +4,7 @@ import '@mantine/core/styles/Accordion.css';
 import { Accordion, Badge, Code, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
 import { SearchBox } from '../../parts/list.tsx';
@@ -30,11 +31,7 @@ export function ReferencePage() {
       {document.isPending && <LoadingRows rows={10} />}
       {groups.map(({ tag, operations }) => (
         <Section key={tag} title={tag}>
-          <Accordion variant="contained" chevronPosition="left">
-            {operations.map((one) => (
-              <OperationLine key={one.id} operation={one} document={document.data!} />
-            ))}
-          </Accordion>
+          <Operations operations={operations} document={document.data!} />
         </Section>
       ))}
       {document.data && groups.length === 0 && <Text size="sm">No operation matches.</Text>}
@@ -48,7 +45,32 @@ async function readDocument(): Promise<OpenApi> {
   return (await answer.json()) as OpenApi;
 }
 
-function OperationLine({ operation, document }: { operation: Operation; document: OpenApi }) {
+function Operations({ operations, document }: { operations: Operation[]; document: OpenApi }) {
+  const [opened, open] = useState<string | null>(null);
+  return (
+    <Accordion variant="contained" chevronPosition="left" value={opened} onChange={open}>
+      {operations.map((one) => (
+        <OperationLine
+          key={one.id}
+          operation={one}
+          document={document}
+          isOpen={one.id === opened}
+        />
+      ))}
+    </Accordion>
+  );
+}
+
+/** Its fields are drawn once they can be seen: a hundred tables took most of the page's time. */
+function OperationLine({
+  operation,
+  document,
+  isOpen,
+}: {
+  operation: Operation;
+  document: OpenApi;
+  isOpen: boolean;
+}) {
   const { id, method, path, title, description } = operation;
   return (
     <Accordion.Item value={id}>
@@ -62,11 +84,15 @@ function OperationLine({ operation, document }: { operation: Operation; document
         </Group>
       </Accordion.Control>
       <Accordion.Panel>
-        <Text size="sm" mb="md">
-          {description}
-        </Text>
-        <Fields name="Takes" fields={fieldsOf(document, operation, 'request')} />
-        <Fields name="Answers" fields={fieldsOf(document, operation, 'answer')} />
+        {isOpen && (
+          <>
+            <Text size="sm" mb="md">
+              {description}
+            </Text>
+            <Fields name="Takes" fields={fieldsOf(document, operation, 'request')} />
+            <Fields name="Answers" fields={fieldsOf(document, operation, 'answer')} />
+          </>
+        )}
       </Accordion.Panel>
     </Accordion.Item>
   );
