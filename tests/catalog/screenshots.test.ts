@@ -5,8 +5,10 @@ import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { sampleIn } from '../../src/templates/samples.ts';
 import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';
 import {
+  catalog,
   fullBranding,
   inEveryLayout,
   inLayouts,
@@ -96,7 +98,8 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
         await page.setViewportSize({ width, height: 900 });
         for (const locale of ['de', 'ar']) {
           for (const template of templates) {
-            await page.setContent(render(template, fullBranding, template.sample, locale).html);
+            const sample = sampleIn(catalog.phrases, template.sample, [locale]);
+            await page.setContent(render(template, fullBranding, sample, locale).html);
             expect(await overflow(page), `${template.slug}, ${locale}`).toEqual([]);
             await picture(`${template.slug}-${width}-${locale}`);
           }
