@@ -8,6 +8,7 @@ import { type Category, categories } from '../templates/categories.ts';
 import { makeHere } from '../templates/making.ts';
 import { createRenderer } from '../templates/rendering.ts';
 import { openSystemResolution } from '../templates/resolution.ts';
+import { sampleIn } from '../templates/samples.ts';
 import { accountNumber, ofAccount, print, readJsonFile, table, withJson } from './command.ts';
 import { withOperations } from './operations.ts';
 import {
@@ -178,7 +179,7 @@ async function render(slug: string, options: RenderOptions) {
   const { template } = await resolve(0, slug);
   const email = await createRenderer(resolve, makeHere(catalog))(0, {
     slug,
-    variables: variables ?? template.sample,
+    variables: variables ?? sampleIn(catalog.phrases, template.sample, [locale]),
     locale,
   });
   const { subject, html, text, files } = email;

@@ -1,4 +1,4 @@
-// Quarantine: emails that were set aside because they could not be read, composed or recorded.
+// Emails that were set aside because they could not be read, composed or recorded.
 // Before: delivery/worker.ts or tend_queue set them aside. After: a person fixed the cause and
 // releases them, or resolves them (delivery/resolve.ts).
 import { Problem } from '../errors.ts';

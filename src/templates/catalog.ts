@@ -10,6 +10,7 @@ import { type Category, categories } from './categories.ts';
 import { compileEmail, type EmailTemplate, emailEnvironment } from './email-template.ts';
 import { type MessagesByLocale, messagesSchema } from './messages.ts';
 import { openSamplePictures, type Pictures } from './sample-pictures.ts';
+import type { Phrases } from './samples.ts';
 import { type Language, Texts } from './translation.ts';
 import { requireFit } from './variable-fit.ts';
 import { type Variable, variableSchema } from './variables.ts';
@@ -24,6 +25,7 @@ export interface SystemTemplate {
   preheader: string;
   html: string;
   variables: Variable[];
+  /** In English; sampleIn says it in another language. */
   sample: Record<string, unknown>;
   /** What t() says in it, by language. */
   messages: MessagesByLocale;
@@ -44,8 +46,9 @@ export interface Catalog {
   environment: Environment;
   /** What t() says in the layout, the macros and every template without a message of its own. */
   common: MessagesByLocale;
-  /** What samples show. */
+  /** What samples show, and what they say in other languages. */
   pictures: Pictures;
+  phrases: Phrases;
 }
 
 const metaSchema = z.strictObject({
@@ -56,6 +59,8 @@ const metaSchema = z.strictObject({
   variables: z.array(variableSchema),
 });
 
+const sampleSchema = z.record(z.string(), z.unknown());
+
 /** The files every template shares. */
 const shared = ['layout.html', 'macros.html'];
 const PICTURES = 'pictures';
@@ -63,6 +68,9 @@ const PICTURES = 'pictures';
 /** One file for each language: the texts of all templates by slug, and the common ones. */
 const MESSAGES = 'messages';
 const COMMON = 'common';
+
+/** One file for each language but English: what samples say, by what it is in English. */
+const SAMPLES = 'samples';
 
 /** The catalogue of this program, beside src/ and dist/. */
 export const catalogFolder = fileURLToPath(new URL('../../catalog/', import.meta.url));
@@ -74,17 +82,20 @@ export interface CatalogFiles {
   sources: ReadonlyMap<string, string>;
   templates: Omit<SystemTemplate, 'compiled'>[];
   common: MessagesByLocale;
+  phrases: Phrases;
 }
 
 export const loadCatalog = (folder: string): Catalog => openCatalog(readCatalog(folder));
 
-export function openCatalog({ folder, sources, templates, common }: CatalogFiles): Catalog {
+export function openCatalog(files: CatalogFiles): Catalog {
+  const { folder, sources, templates, common, phrases } = files;
   const environment = emailEnvironment(sources);
   return {
     templates: new Map(templates.map((it) => [it.slug, compiledWhenUsed(environment, it)])),
     environment,
     common,
     pictures: openSamplePictures(join(folder, PICTURES)),
+    phrases,
   };
 }
 
@@ -102,12 +113,17 @@ function readCatalog(folder: string): CatalogFiles {
   const sources = new Map<string, string>();
   for (const file of shared) attempt(faults, file, () => sources.set(file, read(folder, file)));
   const messages = readMessages(folder, faults);
+  const phrases = readPhrases(folder, faults);
 
   const found = list(folder, faults).flatMap(({ category, slug }) => {
     const path = join(category, slug);
     const html = attempt(faults, join(path, 'template.html'), (file) => read(folder, file));
-    const meta = attempt(faults, join(path, 'meta.json'), (file) => readMeta(folder, file));
-    const sample = attempt(faults, join(path, 'sample.json'), (file) => readSample(folder, file));
+    const meta = attempt(faults, join(path, 'meta.json'), (file) =>
+      readJson(folder, file, metaSchema),
+    );
+    const sample = attempt(faults, join(path, 'sample.json'), (file) =>
+      readJson(folder, file, sampleSchema),
+    );
     if (html === undefined || meta === undefined || sample === undefined) return [];
     if (sources.has(slug)) faults.push(`${path}: another template has this slug too`);
     attempt(faults, join(path, 'sample.json'), () =>
@@ -125,7 +141,7 @@ function readCatalog(folder: string): CatalogFiles {
   if (faults.length > 0) {
     throw new Error(`The template catalogue ${folder} has errors:\n- ${faults.join('\n- ')}`);
   }
-  return { folder, sources, templates: found, common: messages.get(COMMON) ?? {} };
+  return { folder, sources, templates: found, common: messages.get(COMMON) ?? {}, phrases };
 }
 
 function compiledWhenUsed(
@@ -144,7 +160,7 @@ function compiledWhenUsed(
 
 function list(folder: string, faults: string[]): { category: Category; slug: string }[] {
   for (const name of subfolders(folder, '')) {
-    if (name === MESSAGES || name === PICTURES) continue;
+    if ([MESSAGES, PICTURES, SAMPLES].includes(name)) continue;
     if (!(categories as readonly string[]).includes(name)) {
       faults.push(`${name}: not a category; there are ${categories.join(', ')}`);
     }
@@ -174,11 +190,9 @@ function read(folder: string, file: string): string {
 /** By section, then by language; a file is a language. */
 function readMessages(folder: string, faults: string[]): Map<string, MessagesByLocale> {
   const sections = new Map<string, MessagesByLocale>();
-  const files = attempt(faults, MESSAGES, () => readdirSync(join(folder, MESSAGES)).sort()) ?? [];
-  for (const name of files) {
-    const locale = name.replace(/\.json$/, '');
-    const read = attempt(faults, join(MESSAGES, name), (file) => readLanguage(folder, file));
-    for (const [section, messages] of Object.entries(read ?? {})) {
+  const languages = readLanguages(folder, MESSAGES, languageSchema, faults);
+  for (const [locale, read] of Object.entries(languages)) {
+    for (const [section, messages] of Object.entries(read)) {
       const byLocale = sections.get(section) ?? {};
       byLocale[locale] = messages;
       sections.set(section, byLocale);
@@ -189,10 +203,23 @@ function readMessages(folder: string, faults: string[]): Map<string, MessagesByL
 
 const languageSchema = z.record(z.string(), messagesSchema);
 
-function readLanguage(folder: string, file: string): z.infer<typeof languageSchema> {
-  const result = languageSchema.safeParse(JSON.parse(read(folder, file)));
-  if (!result.success) throw new Error(z.prettifyError(result.error));
-  return result.data;
+const readPhrases = (folder: string, faults: string[]): Phrases =>
+  readLanguages(folder, SAMPLES, z.record(z.string(), z.string()), faults);
+
+/** By language, which is the name of the file. */
+function readLanguages<Content>(
+  folder: string,
+  name: string,
+  schema: z.ZodType<Content>,
+  faults: string[],
+): Record<string, Content> {
+  const files = attempt(faults, name, () => readdirSync(join(folder, name)).sort()) ?? [];
+  const languages: Record<string, Content> = {};
+  for (const file of files) {
+    const found = attempt(faults, join(name, file), (path) => readJson(folder, path, schema));
+    if (found !== undefined) languages[file.replace(/\.json$/, '')] = found;
+  }
+  return languages;
 }
 
 /** Where t() looks in a template with this source: its own messages, then what it builds upon. */
@@ -222,14 +249,10 @@ export const systemTemplatesIn = (
     sources.some((source) => source.includes(`"${slug}"`) || source.includes(`'${slug}'`)),
   );
 
-function readMeta(folder: string, file: string): z.infer<typeof metaSchema> {
-  const result = metaSchema.safeParse(JSON.parse(read(folder, file)));
+function readJson<Content>(folder: string, file: string, schema: z.ZodType<Content>): Content {
+  const result = schema.safeParse(JSON.parse(read(folder, file)));
   if (!result.success) throw new Error(z.prettifyError(result.error));
   return result.data;
-}
-
-function readSample(folder: string, file: string): Record<string, unknown> {
-  return z.record(z.string(), z.unknown()).parse(JSON.parse(read(folder, file)));
 }
 
 function attempt<Result>(

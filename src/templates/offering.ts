@@ -8,6 +8,7 @@ import { type Category, categories } from './categories.ts';
 import { LAST_RESORT } from './locales.ts';
 import type { RenderTemplate } from './rendering.ts';
 import type { Resolve, ResolvedTemplate } from './resolution.ts';
+import { sampleIn } from './samples.ts';
 import type { Variable } from './variables.ts';
 import { writtenOut } from './written-out.ts';
 
@@ -55,8 +56,9 @@ export function createOffering(deps: {
   async function get(accountId: number, slug: string) {
     const summary = (await list(accountId)).find((template) => template.slug === slug);
     if (summary === undefined) return undefined;
-    const { template } = await deps.resolve(accountId, slug);
-    const { sample } = template;
+    const { template, locale } = await deps.resolve(accountId, slug);
+    const { phrases } = deps.catalog;
+    const sample = summary.own ? template.sample : sampleIn(phrases, template.sample, [locale]);
     const subject = writtenOut(template.subject, englishOf(template, deps.catalog));
     return { ...summary, subject, sample, preview: await preview(accountId, slug, sample) };
   }

@@ -12,6 +12,7 @@ import { carriedLogo } from './logos.ts';
 import type { Making } from './making.ts';
 import { createRenderer, type RenderedTemplate } from './rendering.ts';
 import { readsOf } from './resolution.ts';
+import { sampleIn } from './samples.ts';
 import { findAccountTemplate, readTemplateVersion } from './stored-templates.ts';
 import { checkDraft, NOTHING, sourceOf, type TemplateContent } from './template-draft.ts';
 
@@ -73,15 +74,17 @@ export async function renderDraft(
   request: PreviewRequest,
 ): Promise<RenderedTemplate> {
   const { slug, draft, branding: change } = request;
-  const content = checkContent({ ...(await contentFor(deps, accountId, request)), ...draft });
-  const { version, fields, accountName } = await readBranding(deps.database, accountId);
-  const branding = changeBranding(fields, change ?? {}, 'branding.');
-  const logo = await carriedLogo(deps.database, accountId, branding);
-  const context = brandingContext(branding, { logo, name: accountName });
   const [account] = await deps.database.query<{ locale: string | null }>(
     'SELECT locale FROM accounts WHERE id = $1',
     [accountId],
   );
+  const languages = [request.locale, account?.locale];
+  const found = await contentFor(deps, accountId, request, languages);
+  const content = checkContent({ ...found, ...draft });
+  const { version, fields, accountName } = await readBranding(deps.database, accountId);
+  const branding = changeBranding(fields, change ?? {}, 'branding.');
+  const logo = await carriedLogo(deps.database, accountId, branding);
+  const context = brandingContext(branding, { logo, name: accountName });
   const resolve = async () => ({
     template: {
       ...{ slug, version: null, ...content, reads: readsOf(content, deps.catalog) },
@@ -137,6 +140,7 @@ async function contentFor(
   { database, catalog }: PreviewDeps,
   accountId: number,
   { slug, version, draft }: PreviewRequest,
+  languages: readonly (string | null | undefined)[],
 ): Promise<TemplateContent> {
   const own = await findAccountTemplate(database, accountId, slug);
   const wanted =
@@ -145,7 +149,10 @@ async function contentFor(
     (draft ? own?.newestVersion : null);
   if (wanted != null) return await readTemplateVersion(database, accountId, slug, wanted);
   const system = catalog.templates.get(slug);
-  if (system !== undefined) return { ...system, text: null };
+  if (system !== undefined) {
+    const sample = sampleIn(catalog.phrases, system.sample, languages);
+    return { ...system, sample, text: null };
+  }
   if (own !== undefined) {
     return await readTemplateVersion(database, accountId, slug, own.newestVersion);
   }

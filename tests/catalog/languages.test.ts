@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keysIn } from '../../src/templates/message-keys.ts';
 import { formsOf, type Messages, placeholdersOf } from '../../src/templates/messages.ts';
+import { sampleIn } from '../../src/templates/samples.ts';
+import { requireFit } from '../../src/templates/variable-fit.ts';
 import {
   catalog,
   catalogFolder,
@@ -91,7 +93,8 @@ describe.each(LANGUAGES)('%s', (locale) => {
   it.each(templates.map((template) => [template.slug, template] as const))(
     'renders %s',
     (_slug, template) => {
-      for (const variables of [template.sample, requiredOnly(template)]) {
+      const sample = sampleIn(catalog.phrases, template.sample, [locale]);
+      for (const variables of [sample, requiredOnly(template)]) {
         const { subject, html, text } = render(template, fullBranding, variables, locale);
         expect(html).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`);
         expect(`${subject}\n${text}`).not.toMatch(/\{\w+\}|undefined|None|\[object/);
@@ -151,8 +154,10 @@ it('the month on the leaf of a calendar is short enough for one line', () => {
 });
 
 it('Japanese sentences stand without spaces between them', () => {
-  for (const template of templates)
-    expect(render(template, fullBranding, template.sample, 'ja').text).not.toContain('。 ');
+  for (const template of templates) {
+    const sample = sampleIn(catalog.phrases, template.sample, ['ja']);
+    expect(render(template, fullBranding, sample, 'ja').text).not.toContain('。 ');
+  }
 });
 
 it('what the sender wrote keeps its own direction in Arabic, and has no marks elsewhere', () => {
@@ -176,7 +181,7 @@ it('what the sender wrote keeps its own direction in Arabic, and has no marks el
 
 describe('every message follows the conventions of its language (CONTRIBUTING.md)', () => {
   const unwanted: Record<string, { typography: RegExp; address?: RegExp }> = {
-    ar: { typography: /[,;?]/ },
+    ar: { typography: /[,;?](?!\d)/ },
     de: {
       typography: /“[^“]*“|„[^“]*$|”/,
       address: /(?<![\p{L}])(?:du|dich|dir|dein\p{L}*)(?!\p{L})/iu,
@@ -204,5 +209,54 @@ describe('every message follows the conventions of its language (CONTRIBUTING.md
         }
       }
     }
+    // How people in a sample address each other is up to them.
+    for (const text of Object.values(catalog.phrases[locale]!)) {
+      expect(text).not.toMatch(/['"]/);
+      expect(text).not.toMatch(typography);
+    }
   });
 });
+
+describe('samples', () => {
+  const said = new Set(templates.flatMap(({ sample }) => textsIn(sample)));
+  const others = LANGUAGES.filter((locale) => locale !== 'en');
+  const phrases = Object.keys(catalog.phrases.de!);
+
+  it('are in every language', () => {
+    expect(Object.keys(catalog.phrases)).toEqual(others);
+    for (const locale of others) expect(Object.keys(catalog.phrases[locale]!)).toEqual(phrases);
+    expect(phrases.filter((phrase) => !said.has(phrase))).toEqual([]);
+    // Two words in a row that are not names make a sentence.
+    const sentence = /(?<!\S)\p{Ll}[\p{Ll}’]* \p{Ll}/u;
+    expect([...said].filter((text) => sentence.test(text) && !phrases.includes(text))).toEqual([]);
+    for (const phrase of phrases.filter((text) => sentence.test(text)))
+      for (const locale of others) expect(catalog.phrases[locale]![phrase]).not.toBe(phrase);
+  });
+
+  it('fill a template in any of them, with the rest as it was', () => {
+    for (const { slug, sample, variables } of templates) {
+      for (const locale of others) {
+        const here = sampleIn(catalog.phrases, sample, [locale]);
+        requireFit({ slug, variables, reads: null }, here);
+        expect(textsIn(here)).toHaveLength(textsIn(sample).length);
+      }
+    }
+  });
+
+  it('are in the first language that there is', () => {
+    const { sample } = catalog.templates.get('magic-link')!;
+    const expiry = (...wanted: (string | null | undefined)[]) =>
+      sampleIn(catalog.phrases, sample, wanted).expires_in;
+    expect(expiry('de-AT', 'fr')).toBe('15 Minuten');
+    expect(expiry('DE-at')).toBe('15 Minuten');
+    expect(expiry('sv', 'nl')).toBe('15 minuten');
+    expect(expiry('en-GB', 'nl')).toBe('15 minutes');
+    expect(expiry('constructor', null)).toBe('15 minutes');
+    expect(expiry()).toBe('15 minutes');
+  });
+});
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

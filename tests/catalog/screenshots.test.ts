@@ -5,8 +5,10 @@ import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { sampleIn } from '../../src/templates/samples.ts';
 import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';
 import {
+  catalog,
   fullBranding,
   inEveryLayout,
   inLayouts,
@@ -88,7 +90,7 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
   });
 
   it(
-    'nothing overflows in German, which has long words, nor in Arabic, from right to left',
+    'nothing overflows and no word is broken in German, which has long ones, nor in Arabic, from right to left',
     PATIENT,
     async () => {
       await page.emulateMedia({ colorScheme: 'light' });
@@ -96,8 +98,10 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
         await page.setViewportSize({ width, height: 900 });
         for (const locale of ['de', 'ar']) {
           for (const template of templates) {
-            await page.setContent(render(template, fullBranding, template.sample, locale).html);
+            const sample = sampleIn(catalog.phrases, template.sample, [locale]);
+            await page.setContent(render(template, fullBranding, sample, locale).html);
             expect(await overflow(page), `${template.slug}, ${locale}`).toEqual([]);
+            expect(await page.evaluate(brokenWords), `${template.slug}, ${locale}`).toEqual([]);
             await picture(`${template.slug}-${width}-${locale}`);
           }
         }
@@ -130,6 +134,23 @@ function overflow(page: Page): Promise<string[]> {
       .map((element) => element.tagName + ': ' + element.textContent.slice(0, 40));
   })()`);
 }
+
+/** Runs in the page: words that go on in the next line. Addresses may: nobody can tell where they should break. */
+const brokenWords = `(() => {
+  const broken = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    for (const { 0: word, index } of node.textContent.matchAll(/[^\\s\\u2013\\u2011-]+/g)) {
+      if (/[@/?=]/.test(word)) continue;
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ bottom }) => bottom)).size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})()`;
 
 /** Runs in the page: texts, also those in place of images, whose contrast with the ground below them is under 4.5. */
 const faintText = `(() => {

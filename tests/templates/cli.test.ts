@@ -85,6 +85,8 @@ describe('template', () => {
     expect(JSON.parse(await run('template', 'render', 'welcome', '--sample'))).toEqual(sampled);
     const variables = file('variables.json', catalog.templates.get('welcome')!.sample);
     expect(await json('template', 'render', 'welcome', '--variables', variables)).toEqual(sampled);
+    const german = await json('template', 'render', 'welcome', '--sample', '--locale', 'de-AT');
+    expect(german.text).toContain('Laden Sie Ihr Team ein');
     await expect(run('template', 'render', 'password-reset')).rejects.toEqual(
       refusal(/needs variables that are missing/),
     );

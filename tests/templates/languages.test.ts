@@ -117,6 +117,13 @@ describe('the account’s own language', () => {
     expect((await sent('en')).subject).toBe('Hello Ada');
     const shown = await call('POST', '/v1/templates/hello/render', {});
     expect(shown.body.subject).toBe('Guten Tag Ada');
+    const system = await call('POST', '/v1/templates/welcome/render', {});
+    expect(system.body.text).toContain('Laden Sie Ihr Team ein');
+    const { sample, preview } = (await call('GET', '/v1/templates/welcome')).body;
+    expect(sample.steps[1].title).toBe('Laden Sie Ihr Team ein');
+    expect(preview).toContain(sample.steps[1].title);
+    const french = await call('POST', '/v1/templates/render', { slugs: ['welcome'], locale: 'fr' });
+    expect(french.body.data[0].email.text).toContain('Invitez votre équipe');
     expect((await call('PATCH', '/v1/account', { locale: null })).body.locale).toBeNull();
     await until(async () => (await sent()).subject === 'Hello Ada');
   });

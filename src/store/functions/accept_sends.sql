@@ -1,19 +1,19 @@
 -- Accepting: one call commits a batch of sends: idempotency, quota, rate, message, content and due row, each send with its own verdict.
 -- Locks are taken in one order (idempotency keys, then accounts, each sorted), so batches wait for each other but never deadlock.
--- Answers what is not plain: a row for each send that was not simply accepted (n: its place in the batch), and a row for
--- each account that was asked (n null) with its allowance. A batch of one account that was all accepted is one row.
+-- Returns the exceptions: a row for each send that was not simply accepted (n: its position in the batch), and a row for each
+-- account that was checked (n null) with its allowance. A batch of one account that was accepted in full is one row.
 --
--- The emails of one request (POST /v1/send/batch) come by themselves, all through one API key. p_whole: all of them or none;
--- where one is refused the rest is withheld, and nothing is counted. Idempotency keys that begin with chr(2) stand for one key
--- of the whole request: where one of them was used with another request, all were.
+-- The emails of one request (POST /v1/send/batch) arrive as a batch of their own, all through one API key. p_whole: all of them
+-- or none; if one is refused, the rest are withheld and nothing is counted. Idempotency keys that begin with chr(2) stand for one
+-- key of the whole request: if one of them was used with another request, all were.
 --
 -- Its plans are made once per connection, often while a table or the day's partition is still empty. A plan that reads a
 -- small table from end to end must not be kept for one that grows by thousands of rows a second (enable_seqscan): measured,
--- sends with idempotency keys fell to a fifth of their rate within seconds. They are kept all the same (plan_cache_mode, over
--- that of our connections): planning anew took the server 350 µs more for every batch.
+-- sends with idempotency keys fell to a fifth of their rate within seconds. Plans are still kept (plan_cache_mode overrides that
+-- of our connections): planning each time cost the server 350 µs more per batch.
 --
--- p_apart: the tables are distributed, and the batch is of accounts of the node that is asked. A statement that reads what is there
--- then names one account (home), so that it is one task; null stands for all.
+-- p_apart: the tables are distributed, and all accounts of the batch are on this node. A statement that reads existing rows then
+-- names one account (home), so that it is one task; null stands for all.
 CREATE OR REPLACE FUNCTION accept_sends(
   -- The sends, a column each: SEND_COLUMNS of src/sending/packed-send.ts, called by name. Here p_name is unnested as name.
   p_id uuid[], p_account_id bigint[], p_from_email text[], p_recipients text[], p_recipient_count integer[],
@@ -54,7 +54,7 @@ DECLARE
                                   ELSE ARRAY[NULL::bigint] END;
   began CONSTANT timestamptz := clock_timestamp();
 BEGIN
-  -- 1. A key seen before answers as it did then. Waits for a transaction that is just writing the same key.
+  -- 1. A key seen before gets the same answer again. Waits for a transaction that is writing the same key.
   IF keyed THEN
     INSERT INTO idempotency_keys AS kept (account_id, key, request_hash, message_id, created_at, kept_seconds)
     SELECT DISTINCT ON (t.account_id, t.idempotency_key)
@@ -106,7 +106,7 @@ BEGIN
   LOOP
     moment := clock_timestamp();
     today := (moment AT TIME ZONE 'UTC')::date;
-    -- A ramp doubles every day (src/accounts/plans.ts); without one it is null, which least passes over.
+    -- A ramp doubles every day (src/accounts/plans.ts); without one it is null, which least() ignores.
     SELECT least(coalesce(daily_quota, p_default_quota),
                  ramp_start * 2 ^ least(30, greatest(0, today - (created_at AT TIME ZONE 'UTC')::date))),
            coalesce(rate_per_second, p_default_rate)
@@ -209,8 +209,8 @@ BEGIN
     END LOOP;
   END IF;
 
-  -- 3. What was accepted. Unnested one beside the other in a select list, an array yields its values as they are asked for;
-  -- in FROM each is first written out to a store of its own, which took 6 of a send's 79 µs.
+  -- 3. What was accepted. Arrays unnested side by side in a select list yield their values on demand; in FROM each is first
+  -- materialized, which took 6 of a send's 79 µs.
   INSERT INTO messages (account_id, id, from_email, recipients, subject, tags,
                         template, template_version, branding_version, stream, door, key_id, scheduled_at)
   SELECT t.account_id, t.id, t.from_email, t.recipients::text[], t.subject, t.tags::text[],
@@ -241,7 +241,7 @@ BEGIN
   ) AS t
   WHERE (spotless OR t.verdict = 'accepted') AND t.approval IS NULL;
 
-  -- What has to wait for a person is not due: it has its reason and its fingerprint instead.
+  -- An email that waits for a person is not due; it gets a reason and a fingerprint instead.
   IF held THEN
     INSERT INTO approvals (account_id, message_id, key_id, reason, sha256, size, class, expires_at)
     SELECT t.account_id, t.id, t.key_id, split_part(t.approval, ' ', 1), decode(split_part(t.approval, ' ', 2), 'hex'),

@@ -1,6 +1,6 @@
--- The accounts of this server that have email ready which the sandbox captures. Called by queue/due.ts while no relay can take
--- anything, and by nobody else: it reads the index of what is captured, shard by shard, so that a node that is away keeps no other
--- from its own, and none is asked for what lies elsewhere.
+-- The accounts of this server with ready email that the sandbox captures. Called only by queue/due.ts, while no relay can take
+-- anything. It reads the index of captured email shard by shard, so that each node looks at its own and none waits for one that is
+-- away.
 CREATE OR REPLACE FUNCTION captured_lanes() RETURNS SETOF bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
   here record;

@@ -1,5 +1,6 @@
--- Frees the emails of this server that dead processes had in hand. One of them may have killed its process. Whoever was there twice
--- comes back at a moment of its own, so that the next death has few witnesses; an email that is there every time is set aside.
+-- Frees the emails of this server that dead processes had in hand. One of them may have killed its process. An email that was in
+-- hand at two deaths is retried at a time of its own, so that the next death has few suspects; one that is there every time is set
+-- aside.
 CREATE OR REPLACE FUNCTION free_in_hand(p_dead uuid[])
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE
@@ -11,7 +12,7 @@ BEGIN
       lease = NULL,
       deaths = d.deaths + 1,
       state = CASE WHEN d.deaths >= 7 THEN 'set aside' WHEN d.deaths >= 1 THEN 'waiting' ELSE 'ready' END::due_state,
-      -- Chance, but the same whoever asks: Citus takes no volatile function here.
+      -- Random, but the same for every caller: Citus allows no volatile function here.
       due_at = CASE WHEN d.deaths >= 1
                     THEN to_timestamp(extract(epoch FROM moment)::float8
                            + 10 * d.deaths * (hashtext(d.message_id::text || d.deaths) / 4294967296.0 + 0.5))

@@ -1,4 +1,4 @@
--- Keeps attempts after which somebody still had to wait: each once, and of one message no more than p_most. Called by
+-- Keeps attempts after which a recipient still had to wait: each once, and at most p_most of one message. Called by
 -- src/events/attempts.ts and record_outcomes. p_home: see record_events.sql.
 CREATE OR REPLACE FUNCTION keep_attempts(
   -- The attempts, a column each: ATTEMPT_COLUMNS of src/events/attempts.ts.

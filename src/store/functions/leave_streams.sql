@@ -1,4 +1,4 @@
--- Notes who left which stream ('*': all that can be left) and answers what was new, each recorded with it. Called by
+-- Stores who left which stream ('*': all that can be left) and returns what was new, each recorded with its event. Called by
 -- src/suppressions/unsubscribes.ts.
 CREATE OR REPLACE FUNCTION leave_streams(
   p_account_id bigint[], p_address text[], p_stream text[], p_message_id uuid[], p_origin text

@@ -1,4 +1,4 @@
--- How many emails of this server wait or are in hand, and their bytes; of them, those that were never tried and wait for their time.
+-- How many emails of this server wait or are in hand, and their bytes; and how many of them are scheduled and were never tried.
 -- Called by queue/limit.ts.
 CREATE OR REPLACE FUNCTION queue_size_here(OUT mails float8, OUT bytes float8, OUT later float8, OUT later_bytes float8)
 LANGUAGE plpgsql AS $$

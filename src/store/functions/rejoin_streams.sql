@@ -1,4 +1,5 @@
--- Takes back what an address, in each form it may be listed in, had left of these streams and answers which, each recorded with it.
+-- Lets an address, in each form it may be listed in, rejoin those of these streams that it had left; returns which, each recorded
+-- with its event.
 -- Called by src/suppressions/unsubscribes.ts.
 CREATE OR REPLACE FUNCTION rejoin_streams(p_account_id bigint, p_forms text[], p_streams text[], p_origin text)
 RETURNS SETOF text LANGUAGE plpgsql SET enable_seqscan = off AS $$

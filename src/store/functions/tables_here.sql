@@ -1,6 +1,6 @@
--- The tables in which this server keeps rows of a table: itself, or on Citus the shards that lie on this node, in one order for all
--- tables, so that those of two tables belong together. For looking only: what is found there is changed through the table itself,
--- by statements that name the accounts (docs/scale.md).
+-- The tables in which this server keeps the rows of a table: the table itself, or on Citus its shards on this node, in the same order
+-- for all tables, so that the shards of two tables correspond. For reading only: changes go through the table itself, by statements
+-- that name the accounts (docs/scale.md).
 CREATE OR REPLACE FUNCTION tables_here(p_table regclass) RETURNS SETOF regclass LANGUAGE plpgsql STABLE AS $$
 DECLARE
   distributed boolean := false;

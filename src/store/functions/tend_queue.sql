@@ -1,11 +1,11 @@
 -- What each delivery process does every second: renews its lease and ends those of dead processes. By the database's clock alone.
--- Answers whether the lease still holds, and which of the leases that were seen on emails in hand are gone: a lease that is gone
--- never comes back, so what is in hand under one belongs to nobody. Before: leases_in_hand; after: free_in_hand; all called by
+-- Returns whether the lease still holds, and which of the leases seen on emails in hand no longer exist: an ended lease never comes
+-- back, so what is in hand under one belongs to nobody. Before: leases_in_hand; after: free_in_hand; all called by
 -- queue/leases.ts.
 CREATE OR REPLACE FUNCTION tend_queue(p_lease uuid, p_lease_ms integer, p_free boolean, p_seen uuid[])
 RETURNS TABLE (held boolean, dead uuid[]) LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 BEGIN
-  -- A lease that ran out and that nobody ended meanwhile goes on: nothing of it was given away.
+  -- A lease that expired but that nobody has ended continues: nothing under it was given to others.
   UPDATE delivery_leases SET held_until = clock_timestamp() + p_lease_ms * interval '1 millisecond' WHERE id = p_lease;
   held := FOUND;
 

@@ -1,4 +1,4 @@
-// Quarantine, for operators: emails that were set aside with the reason of each; released when the
+// Emails that were set aside, for operators, with the reason of each; released when the
 // cause is fixed.
 import { Button, Stack, Table, Text, Title } from '@mantine/core';
 import { useChange, useRows } from '../../operations.ts';
@@ -17,7 +17,7 @@ export function Quarantine() {
   return (
     <Stack gap="xs" mt="xl">
       <Title order={2} size="h4">
-        Quarantine
+        Set aside
       </Title>
       <Text size="sm" c="dimmed">
         These emails could not be read, composed or recorded. They are not retried until you release
@@ -25,7 +25,11 @@ export function Quarantine() {
       </Text>
       <List asked={quarantine} rows={quarantine.rows}>
         {(rows) => (
-          <RowTable label="Quarantine" columns={['Message', 'Account', 'Since', 'Reason']} actions>
+          <RowTable
+            label="Emails set aside"
+            columns={['Message', 'Account', 'Since', 'Reason']}
+            actions
+          >
             {rows.map(({ id, account_id, since, reason }) => (
               <Table.Tr key={id}>
                 <Table.Td>
