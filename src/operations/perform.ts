@@ -64,13 +64,14 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
  */
 async function lockThing(
   client: Queryable,
-  operation: Pick<Operation, 'rest' | 'scope' | 'thing'>,
+  operation: Pick<Operation, 'rest' | 'scope' | 'thing' | 'lock'>,
   caller: Caller,
   input: Record<string, unknown>,
 ): Promise<void> {
   if (operation.rest.method === 'POST') return;
   const thing = operation.thing?.(caller, input) ?? pathOf(operation, caller, input);
   await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [THING_LOCK, thing]);
+  await operation.lock?.(client, caller, input);
 }
 
 function pathOf(

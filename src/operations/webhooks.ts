@@ -1,5 +1,6 @@
 // Webhook endpoints: where the account's events are posted.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
 import type { Queryable } from '../store/pool.ts';
 import { checkUrl } from '../webhooks/address-guard.ts';
 import {
@@ -11,6 +12,7 @@ import {
   enableEndpoint,
   getEndpoint,
   listEndpoints,
+  lockEndpoint,
   removeEndpoint,
   rotateSecret,
 } from '../webhooks/endpoint.ts';
@@ -62,6 +64,10 @@ async function read(database: Queryable, accountId: number, wanted: string) {
   const found = await getEndpoint(database, accountId, wanted);
   return show(found, await countWaiting(database, accountId));
 }
+
+/** The worker disables endpoints. */
+const lock = (database: Queryable, { accountId }: Caller, wanted: { id: string }) =>
+  lockEndpoint(database, accountId, wanted.id);
 
 /** For the audit: what people set. */
 const settings = ({ url, event_types, fifo, enabled }: z.output<typeof endpoint>) => ({
@@ -161,6 +167,7 @@ export const webhookOperations = [
     async before({ webhooks }, _, { url }) {
       if (url !== undefined) await checkUrl(webhooks.guard, url);
     },
+    lock,
     async run({ database, clock }, { accountId }, { id, enabled, event_types, ...change }, via) {
       const before = settings(await read(database, accountId, id));
       const wanted = {
@@ -191,6 +198,7 @@ export const webhookOperations = [
       brief: 'It receives nothing more; what is waiting for it is deleted.',
       idempotent: false,
     },
+    lock,
     async run({ database }, { accountId }, { id }, via) {
       const removed = await read(database, accountId, id);
       await removeEndpoint(database, accountId, id);

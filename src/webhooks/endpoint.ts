@@ -115,6 +115,18 @@ export async function getEndpoint(
   return onlyOne(rows, id);
 }
 
+/** Until the transaction ends, the worker's verdict on it waits. */
+export async function lockEndpoint(
+  client: Queryable,
+  accountId: number,
+  id: string,
+): Promise<void> {
+  await client.query('SELECT FROM webhook_endpoints WHERE account_id = $1 AND id = $2 FOR UPDATE', [
+    accountId,
+    readUuid('whe_', id) ?? null,
+  ]);
+}
+
 /** Counting stops here; a page says "10,000 and more". */
 const MOST_COUNTED = 10_000;
 
