@@ -169,16 +169,17 @@ export const webhookOperations = [
     },
     lock,
     async run({ database, clock }, { accountId }, { id, enabled, event_types, ...change }, via) {
-      const before = settings(await read(database, accountId, id));
+      const before = await read(database, accountId, id);
       const wanted = {
         ...change,
         ...(event_types === undefined ? {} : { eventTypes: event_types }),
       };
       await changeEndpoint(database, accountId, id, wanted);
-      if (enabled === true) await enableEndpoint(database, accountId, id);
+      const isWell = before.enabled && before.failures === 0;
+      if (enabled === true && !isWell) await enableEndpoint(database, accountId, id);
       if (enabled === false) await disableEndpoint(database, accountId, id, clock);
       const after = await read(database, accountId, id);
-      via.note({ target: id, before, after: settings(after) });
+      via.note({ target: id, before: settings(before), after: settings(after) });
       return after;
     },
   }),
