@@ -1,5 +1,5 @@
 // Figures that cost the database more to read the larger they are, such as the length of a queue:
-// read anew only as often as their cost allows, however often they are asked for.
+// read again only as often as their cost allows, however often they are asked for.
 
 /** Counting a million rows takes the server a quarter of a second. */
 const MOST_OF_THE_TIME = 0.02;
