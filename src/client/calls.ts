@@ -119,7 +119,8 @@ function requestOf(
   });
   const headers: Record<string, string> = { accept: 'application/json', ...client.headers };
   if (client.apiKey !== undefined) headers['x-api-key'] = client.apiKey;
-  if (sends) headers['idempotency-key'] = idempotencyKey ?? globalThis.crypto.randomUUID();
+  const key = idempotencyKey ?? (sends ? globalThis.crypto.randomUUID() : undefined);
+  if (key !== undefined) headers['idempotency-key'] = key;
   if (ifMatch !== undefined && rest[ifMatch] !== undefined) {
     headers['if-match'] = `"${rest[ifMatch]}"`;
     delete rest[ifMatch];

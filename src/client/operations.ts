@@ -2644,6 +2644,8 @@ export interface Operations {
     rollBack(input: {
       /** Slug of the template. */
       slug: string;
+      /** The version to take back. If another one is live by now, nothing changes (412). */
+      published_version?: number | undefined;
     }, options?: CallOptions): Promise<OwnTemplate>;
     /** Archive a template. Takes a template out of use: sends use the system template with that slug again, if there is one. Its versions are kept; publishing one brings it back. */
     archive(input: {

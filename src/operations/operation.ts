@@ -7,6 +7,7 @@ import { isOperators, type Scope } from '../accounts/scopes.ts';
 import type { Change } from '../audit/audit.ts';
 import { type LimitState, Problem } from '../errors.ts';
 import type { Door } from '../messages/door.ts';
+import type { Queryable } from '../store/pool.ts';
 import type { OperationDeps } from './deps.ts';
 
 /**
@@ -49,6 +50,8 @@ export interface Operation<
   before?(deps: OperationDeps, caller: Caller, input: z.output<Input>): Promise<void>;
   /** What it changes, if another path leads to the same thing; otherwise its path says it. */
   thing?(caller: Caller, input: z.output<Input>): string;
+  /** Locks the row of a thing that workers change too: they do not wait for other callers. */
+  lock?(database: Queryable, caller: Caller, input: z.output<Input>): Promise<void>;
   run(
     deps: OperationDeps,
     caller: Caller,

@@ -64,21 +64,25 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
  */
 async function lockThing(
   client: Queryable,
-  operation: Pick<Operation, 'rest' | 'scope' | 'thing'>,
+  operation: Pick<Operation, 'rest' | 'scope' | 'thing' | 'lock'>,
   caller: Caller,
   input: Record<string, unknown>,
 ): Promise<void> {
-  if (operation.rest.method === 'POST') return;
   const thing = operation.thing?.(caller, input) ?? pathOf(operation, caller, input);
+  if (thing === undefined) return;
   await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [THING_LOCK, thing]);
+  await operation.lock?.(client, caller, input);
 }
 
+/** `/v1/templates/{slug}/publish` changes `/v1/templates/{slug}`. Undefined: what it makes is new. */
 function pathOf(
   { rest, scope }: Pick<Operation, 'rest' | 'scope'>,
   { accountId }: Caller,
   input: Record<string, unknown>,
-): string {
-  const path = rest.path.replace(/\{(\w+)\}/g, (_, name: string) => String(input[name]));
+): string | undefined {
+  const named = rest.path.slice(0, rest.path.lastIndexOf('}') + 1);
+  if (named === '' && rest.method === 'POST') return undefined;
+  const path = (named || rest.path).replace(/\{(\w+)\}/g, (_, name: string) => String(input[name]));
   return `${isOperators(scope) ? 0 : accountId} ${path}`;
 }
 

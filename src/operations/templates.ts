@@ -238,14 +238,24 @@ export const templateOperations = [
       'Sends use the previously published version again. The newer one is kept and can be published again.',
     effect: 'changes',
     scope: 'templates:write',
-    input: z.strictObject({ slug }),
+    input: z.strictObject({
+      slug,
+      published_version: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe(
+          'The version to take back. If another one is live by now, nothing changes (412).',
+        ),
+    }),
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/roll-back' },
     client: 'templates.rollBack',
     tool: { brief: 'Puts the previously published version live again.' },
-    async run({ database, catalog }, { accountId }, { slug }, via) {
+    async run({ database, catalog }, { accountId }, { slug, published_version }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
-      const after = await rollBackTemplate(database, accountId, slug);
+      const after = await rollBackTemplate(database, accountId, slug, published_version);
       via.note(used(slug, before, after));
       return show(after, catalog);
     },

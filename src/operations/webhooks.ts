@@ -1,5 +1,6 @@
 // Webhook endpoints: where the account's events are posted.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
 import type { Queryable } from '../store/pool.ts';
 import { checkUrl } from '../webhooks/address-guard.ts';
 import {
@@ -11,6 +12,7 @@ import {
   enableEndpoint,
   getEndpoint,
   listEndpoints,
+  lockEndpoint,
   removeEndpoint,
   rotateSecret,
 } from '../webhooks/endpoint.ts';
@@ -62,6 +64,10 @@ async function read(database: Queryable, accountId: number, wanted: string) {
   const found = await getEndpoint(database, accountId, wanted);
   return show(found, await countWaiting(database, accountId));
 }
+
+/** The worker disables endpoints. */
+const lock = (database: Queryable, { accountId }: Caller, wanted: { id: string }) =>
+  lockEndpoint(database, accountId, wanted.id);
 
 /** For the audit: what people set. */
 const settings = ({ url, event_types, fifo, enabled }: z.output<typeof endpoint>) => ({
@@ -161,17 +167,19 @@ export const webhookOperations = [
     async before({ webhooks }, _, { url }) {
       if (url !== undefined) await checkUrl(webhooks.guard, url);
     },
+    lock,
     async run({ database, clock }, { accountId }, { id, enabled, event_types, ...change }, via) {
-      const before = settings(await read(database, accountId, id));
+      const before = await read(database, accountId, id);
       const wanted = {
         ...change,
         ...(event_types === undefined ? {} : { eventTypes: event_types }),
       };
       await changeEndpoint(database, accountId, id, wanted);
-      if (enabled === true) await enableEndpoint(database, accountId, id);
+      const isWell = before.enabled && before.failures === 0;
+      if (enabled === true && !isWell) await enableEndpoint(database, accountId, id);
       if (enabled === false) await disableEndpoint(database, accountId, id, clock);
       const after = await read(database, accountId, id);
-      via.note({ target: id, before, after: settings(after) });
+      via.note({ target: id, before: settings(before), after: settings(after) });
       return after;
     },
   }),
@@ -191,6 +199,7 @@ export const webhookOperations = [
       brief: 'It receives nothing more; what is waiting for it is deleted.',
       idempotent: false,
     },
+    lock,
     async run({ database }, { accountId }, { id }, via) {
       const removed = await read(database, accountId, id);
       await removeEndpoint(database, accountId, id);

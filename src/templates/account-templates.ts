@@ -155,16 +155,26 @@ export async function publishTemplate(
 
 /**
  * Back to the version that was in use before the published one. A rolled-back version is kept and
- * can be published again.
+ * can be published again. `published` is the one that whoever rolls back knows: the second of two
+ * would go back further than either wants.
  */
 export async function rollBackTemplate(
   database: Database,
   accountId: number,
   slug: string,
+  published?: number,
 ): Promise<AccountTemplate> {
   return await database.transaction(async (client) => {
     await lockAccount(client, accountId);
     const { publishedVersion } = await readAccountTemplate(client, accountId, slug);
+    if (published !== undefined && publishedVersion !== published) {
+      const live = publishedVersion === null ? 'None' : `Version ${publishedVersion}`;
+      throw new Problem(
+        'stale',
+        `${live} of template "${slug}" is live, not version ${published}: someone rolled back or published since. Nothing was changed.`,
+        { at: 'published_version' },
+      );
+    }
     const [earlier] = await client.query<{ version: number | null }>(
       `SELECT max(version) AS version FROM account_template_versions
        WHERE account_id = $1 AND slug = $2 AND version < $3 AND published_at IS NOT NULL`,

@@ -115,6 +115,18 @@ export async function getEndpoint(
   return onlyOne(rows, id);
 }
 
+/** Until the transaction ends, the worker's verdict on it waits. */
+export async function lockEndpoint(
+  client: Queryable,
+  accountId: number,
+  id: string,
+): Promise<void> {
+  await client.query('SELECT FROM webhook_endpoints WHERE account_id = $1 AND id = $2 FOR UPDATE', [
+    accountId,
+    readUuid('whe_', id) ?? null,
+  ]);
+}
+
 /** Counting stops here; a page says "10,000 and more". */
 const MOST_COUNTED = 10_000;
 
@@ -141,6 +153,12 @@ export async function accountOfEndpoint(database: Queryable, id: string): Promis
   return onlyOne(rows, id).accountId;
 }
 
+/**
+ * A clean record. It takes the endpoint from the worker that serves it, whose late answers are
+ * about the old one; the next look takes it again.
+ */
+const CLEAN = 'failures = 0, failing_since = NULL, paused_until = NULL, lease = NULL';
+
 /** A new URL starts with a clean record; waiting deliveries go there. */
 export async function changeEndpoint(
   database: Queryable,
@@ -148,24 +166,26 @@ export async function changeEndpoint(
   id: string,
   change: EndpointChange,
 ): Promise<Endpoint> {
-  const url = change.url === undefined ? null : new URL(change.url).href;
+  const uuid = readUuid('whe_', id) ?? null;
   const rows = await database.query<EndpointRow>(
-    `UPDATE webhook_endpoints SET url = coalesce($3, url), fifo = coalesce($4, fifo),
-       event_types = CASE WHEN $5 THEN $6 ELSE event_types END,
-       failures = CASE WHEN $3 IS NULL THEN failures ELSE 0 END,
-       failing_since = CASE WHEN $3 IS NULL THEN failing_since END,
-       paused_until = CASE WHEN $3 IS NULL THEN paused_until END
+    `UPDATE webhook_endpoints SET fifo = coalesce($3, fifo),
+       event_types = CASE WHEN $4 THEN $5 ELSE event_types END
      WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [
       accountId,
-      readUuid('whe_', id) ?? null,
-      url,
+      uuid,
       change.fifo ?? null,
       change.eventTypes !== undefined,
       readTypes(change.eventTypes),
     ],
   );
-  return onlyOne(rows, id);
+  if (change.url === undefined) return onlyOne(rows, id);
+  const moved = await database.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET url = $3, ${CLEAN}
+     WHERE account_id = $1 AND id = $2 AND url <> $3 RETURNING ${COLUMNS}`,
+    [accountId, uuid, new URL(change.url).href],
+  );
+  return onlyOne(moved.length > 0 ? moved : rows, id);
 }
 
 /** The newest two secrets sign for a day, then the new one alone. */
@@ -220,8 +240,7 @@ export async function enableEndpoint(
   id: string,
 ): Promise<Endpoint> {
   const rows = await database.query<EndpointRow>(
-    `UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL,
-       failures = 0, failing_since = NULL, paused_until = NULL
+    `UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, ${CLEAN}
      WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [accountId, readUuid('whe_', id) ?? null],
   );

@@ -19,7 +19,7 @@ export interface Health {
   pausedUntilMs: number | null;
 }
 
-export const WELL: Health = { failures: 0, failingSinceMs: null, pausedUntilMs: null };
+const WELL: Health = { failures: 0, failingSinceMs: null, pausedUntilMs: null };
 
 /** While open, one delivery at a time tests whether the endpoint works again. */
 export const isOpen = (health: Health): boolean => health.failures >= OPEN_AFTER_FAILURES;

@@ -1,7 +1,7 @@
 // A lane: one endpoint while this worker serves it, with the rows it has in hand. worker.ts drives
 // it.
 import type { StoredEvent } from './event-body.ts';
-import { isOpen, WELL } from './health.ts';
+import { isOpen } from './health.ts';
 import type { DueDelivery, LeasedEndpoint } from './leases.ts';
 
 /** POSTs to one endpoint at a time. */
@@ -40,10 +40,9 @@ export const openLane = (endpoint: LeasedEndpoint): Lane => ({
 export const widthOf = ({ endpoint }: Lane): number =>
   endpoint.fifo || isOpen(endpoint.health) ? 1 : WIDTH;
 
-/** The settings may have changed; the health here is newer, unless the URL has changed. */
+/** The settings may have changed; the health here is newer. */
 export function refresh(lane: Lane, endpoint: LeasedEndpoint): void {
-  const { health } = lane.endpoint;
-  lane.endpoint = { ...endpoint, health: endpoint.url === lane.endpoint.url ? health : WELL };
+  lane.endpoint = { ...endpoint, health: lane.endpoint.health };
 }
 
 /**

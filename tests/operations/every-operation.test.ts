@@ -25,6 +25,10 @@ import { wrongInputs } from './wrong-inputs.ts';
 /** As tools, these are also for keys that only send or read (mcp/email-tools.ts): mcp/agents shows what they then tell. */
 const FOR_SENDERS_TOO = new Set(['get_account', 'search_messages']);
 
+const REMOVALS = OPERATIONS.filter(
+  ({ rest }) => rest.method === 'DELETE' && rest.path.includes('{'),
+);
+
 const samples = await readSamples();
 
 let world: World;
@@ -211,6 +215,31 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
         expect(told).toEqual({ status: 400, paths: ['If-Match'] });
       });
 
+    if (operation.rest.status === 201)
+      it('refuses an Idempotency-Key, which it could not honour', async () => {
+        const headers = { ...asAda().headers, 'idempotency-key': 'once' };
+        expectFault(await rest(await good(), { headers }), 'Idempotency-Key');
+      });
+
+    if (operation.effect !== 'reads')
+      it('called twice at once, answers both clearly', async () => {
+        const input = await good();
+        for (const answer of await Promise.all([rest(input), rest(input)])) expectClear(answer);
+      });
+
+    const removal = REMOVALS.find(({ rest }) => operation.rest.path.startsWith(rest.path));
+    // What took a delivery to make is made once, for all of them.
+    if (removal !== undefined && !sample.needsDelivery)
+      it('while its thing is removed, and after, answers clearly', async () => {
+        const input = await good();
+        if (operation.rest.method === 'PUT') await rest(input);
+        const named = Object.entries(input).filter(([it]) => removal.rest.path.includes(`{${it}}`));
+        const remove = () => viaRest(world.service, removal, Object.fromEntries(named), asAda());
+        for (const answer of await Promise.all([rest(input), remove()])) expectClear(answer);
+        expectClear(await rest(input));
+        expectClear(await remove());
+      });
+
     const ifMatch = (tag: string) => ({ headers: { ...asAda().headers, 'if-match': tag } });
   },
 );
@@ -225,6 +254,13 @@ function expectShape(schema: z.ZodType, body: unknown): void {
     published.get(schema) ?? z.fromJSONSchema(z.toJSONSchema(schema, { io: 'output' }) as never);
   published.set(schema, strict);
   expect(strict.safeParse(body).error?.issues, JSON.stringify(body)).toBeUndefined();
+}
+
+/** Done, or refused with a reason; never a fault of ours. */
+function expectClear({ status, body }: Answered): void {
+  if (status >= 300)
+    expect({ status, body }).toMatchObject({ body: { detail: expect.any(String) } });
+  expect(status, JSON.stringify(body)).toBeLessThan(500);
 }
 
 function expectFault({ status, body }: Answered, field: string): void {

@@ -14,7 +14,7 @@ let service: TestService;
 let account: TestAccount;
 let key: string;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ WEBHOOK_ALLOW: '127.0.0.0/8' });
   account = await service.account({ scopes: ['admin'] });
   key = account.key;
 });
@@ -93,6 +93,33 @@ it('an owner and an operator who read the same account do not overwrite each oth
   });
   const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
   expect(statuses).toEqual([200, 412]);
+});
+
+it('what a worker changes between the comparison and the change is not overwritten', async () => {
+  const { body: made } = await call('POST', '/v1/webhooks', { url: 'https://127.0.0.1/hooks' });
+  const path = `/v1/webhooks/${made.id}`;
+  const read = (await call('GET', path)).headers.get('etag')!;
+  // As webhooks/outcomes.ts does; until it commits, others see the endpoint as it was.
+  const answer = await service.database.transaction(async (client) => {
+    await client.query(
+      `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone'
+       WHERE account_id = $1 AND disabled_at IS NULL`,
+      [account.id],
+    );
+    const answer = [
+      call('PATCH', path, { event_types: ['bounce'] }, read),
+      call('DELETE', path, undefined, read),
+    ];
+    await until(async () => (await waitForLocks()) === 2);
+    return answer;
+  });
+  for (const { status, body } of await Promise.all(answer)) {
+    expect({ status, body }).toMatchObject({
+      status: 412,
+      body: { faults: [{ path: 'enabled' }] },
+    });
+  }
+  expect((await call('GET', path)).body).toMatchObject({ event_types: [], enabled: false });
 });
 
 async function waitForLocks(): Promise<number> {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let service: TestService;
 let account: { id: number; key: string };
@@ -73,6 +74,50 @@ it('clone → edit → error shown → fix → publish → test send → roll ba
 });
 
 describe('two people at once', () => {
+  /** Both are at work before either can change anything. */
+  const rollBackTwice = async (slug: string, published_version?: number) => {
+    for (const version of [1, 2, 3]) {
+      await api.templates.put({ slug, ...bare, html: `<p>${version}</p>` });
+      await api.templates.publish({ slug, version });
+    }
+    const { database } = service;
+    const { both } = await database.transaction(async (client) => {
+      await client.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [account.id]);
+      const wish = published_version === undefined ? { slug } : { slug, published_version };
+      const both = Promise.allSettled([1, 2].map(() => api.templates.rollBack(wish)));
+      await until(async () => {
+        const waiting = await database.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length === 2;
+      });
+      return { both };
+    });
+    return await both;
+  };
+
+  it('who take back the same version go back once', async () => {
+    const slug = 'taken-back-by-two';
+    const answers = await rollBackTwice(slug, 3);
+    const refused = answers.flatMap((it) => (it.status === 'rejected' ? it.reason.status : []));
+    expect(refused).toEqual([412]);
+    const { data } = await api.templates.listVersions({ slug });
+    expect(data.find(({ published }) => published)!.version).toBe(2);
+  });
+
+  it('are in the audit one after the other', async () => {
+    const slug = 'back-and-back';
+    await rollBackTwice(slug);
+    const { data } = await api.audit.list({ action: 'roll_back_template', target: slug });
+    const steps = data.map(({ before, after }) =>
+      [before, after].map((it) => it!.published_version),
+    );
+    expect(steps).toEqual([
+      [2, 1],
+      [3, 2],
+    ]);
+  });
+
   const put = (slug: string, body: object, ifMatch?: string) =>
     fetch(`${service.url}/v1/templates/${slug}`, {
       method: 'PUT',

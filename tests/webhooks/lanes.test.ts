@@ -297,6 +297,40 @@ describe('a disabled endpoint', () => {
   });
 });
 
+describe('an answer to what was posted before', () => {
+  it.each([
+    [
+      'its URL changed',
+      (account: number, id: string, url: string) =>
+        changeEndpoint(test.database, account, id, { url }),
+    ],
+    [
+      'it was enabled again',
+      async (account: number, id: string) => {
+        await disableEndpoint(test.database, account, id, clock);
+        await enableEndpoint(test.database, account, id);
+      },
+    ],
+  ])('says nothing about the endpoint once %s', async (_, change) => {
+    const late = gate(answer(410));
+    const hook = await receiver({ behave: late.behave });
+    const moved = await receiver();
+    const { account, id, uuid } = await hooked(hook);
+    await newEvents(test.database, account, 1);
+    await hook.received(1);
+    await change(account, id, moved.url);
+    hook.behave(answer(200));
+    late.open();
+    await rowsWhen(uuid, ([row]) => row!.attempts === 1);
+    expect(await endpointRow(test.database, uuid)).toMatchObject({
+      failures: 0,
+      disabled_at: null,
+    });
+    advance(33 * SECOND);
+    await rowsWhen(uuid, ([row]) => row!.state === 'delivered');
+  });
+});
+
 describe('in order', () => {
   const sequences = (hook: Receiver): number[] =>
     hook.requests.map(({ body }) => JSON.parse(body.toString()).payload.sequence);

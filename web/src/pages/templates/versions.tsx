@@ -64,7 +64,8 @@ export function Versions({ template }: { template: OwnTemplate }) {
                 act: 'Roll back',
                 harmless: true,
               });
-              if (yes) rollBack.mutate({ slug }, { onError: tellFault });
+              const live = template.published_version ?? undefined;
+              if (yes) rollBack.mutate({ slug, published_version: live }, { onError: tellFault });
             }}
           >
             Roll back
