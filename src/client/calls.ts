@@ -119,8 +119,7 @@ function requestOf(
   });
   const headers: Record<string, string> = { accept: 'application/json', ...client.headers };
   if (client.apiKey !== undefined) headers['x-api-key'] = client.apiKey;
-  const key = idempotencyKey ?? (sends ? globalThis.crypto.randomUUID() : undefined);
-  if (key !== undefined) headers['idempotency-key'] = key;
+  if (sends) headers['idempotency-key'] = idempotencyKey ?? globalThis.crypto.randomUUID();
   if (ifMatch !== undefined && rest[ifMatch] !== undefined) {
     headers['if-match'] = `"${rest[ifMatch]}"`;
     delete rest[ifMatch];

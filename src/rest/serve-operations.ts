@@ -71,7 +71,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
         door: person === null ? 'rest' : 'dashboard',
         requestId: request.id,
         person,
-        idempotencyKey: idempotencyKeyIn(operation, request),
+        idempotencyKey: oneHeader(request, 'idempotency-key'),
         precondition: precondition(operation, ifMatch, caller, input),
         onGone: (stop) => void reply.raw.once('close', stop),
       };
@@ -161,17 +161,6 @@ function ifMatchIn(operation: Operation, request: FastifyRequest): string | unde
   if (ifMatch === undefined || takesIfMatch(operation)) return ifMatch;
   if (operation.effect === 'changes') throw noIfMatch(operation);
   return undefined;
-}
-
-/** Only sends honour it. Repeating other calls does no harm, unless they create something. */
-function idempotencyKeyIn({ rest }: Operation, request: FastifyRequest): string | undefined {
-  const key = oneHeader(request, 'idempotency-key');
-  if (key === undefined || rest.status !== 201) return key;
-  throw new Problem(
-    'invalid',
-    `${rest.method} ${rest.path} does not take Idempotency-Key: repeated, it would create another one. Send the call without it; if its answer is lost, look in the list before you repeat it.`,
-    { at: 'Idempotency-Key' },
-  );
 }
 
 /** `"7"`, `W/"7"` or 7; `*` expects nothing in particular. */

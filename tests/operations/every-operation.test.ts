@@ -215,12 +215,6 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
         expect(told).toEqual({ status: 400, paths: ['If-Match'] });
       });
 
-    if (operation.rest.status === 201)
-      it('refuses an Idempotency-Key, which it could not honour', async () => {
-        const headers = { ...asAda().headers, 'idempotency-key': 'once' };
-        expectFault(await rest(await good(), { headers }), 'Idempotency-Key');
-      });
-
     if (operation.effect !== 'reads')
       it('called twice at once, answers both clearly', async () => {
         const input = await good();
