@@ -85,6 +85,8 @@ export interface WorkerDeps extends MakingDeps {
 export interface Worker {
   /** These accounts may have something due: look now instead of at the next poll. */
   wake(accounts: ReadonlySet<number>): void;
+  /** Whether any of its relays can. */
+  canTake(): boolean;
   /**
    * Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, even if
    * something hangs.
@@ -366,6 +368,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       if (!inHand.isHalfEmpty() && inHand.areFull(accounts)) return;
       wake();
     },
+    canTake: fleet.canTake,
     async stop() {
       stopping = true;
       wake();

@@ -63,7 +63,8 @@ export async function startApi(
   limits: ApiLimits,
 ): Promise<Api> {
   const { config, opened, address, secret } = shared;
-  const relayWatch = opened(await watchRelay(shared), (it) => it.close());
+  const canTakeHere = () => worker?.canTake() ?? false;
+  const relayWatch = opened(await watchRelay({ ...shared, canTakeHere }), (it) => it.close());
   const accepting = await openAccepting(shared, relayWatch, worker);
   const operations = operationDeps(shared, relayWatch, accepting);
   const requesters = readRequesters(config.trustedProxies);

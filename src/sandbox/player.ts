@@ -6,8 +6,8 @@ import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import { createGroupCommit } from '../process/group-commit.ts';
 import type { Log } from '../process/log.ts';
+import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
-import { repeatedly } from '../process/repeatedly.ts';
 import type { Relay } from '../smtp/relay.ts';
 import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
@@ -19,6 +19,8 @@ import { type Act, SCRIPTS } from './scripts.ts';
 export const SANDBOX_HOST = 'sandbox.localhost';
 
 const POLL_EVERY_MS = 200;
+/** While this process knows of no step to come: only those of processes that died can be due. */
+const POLL_AT_LEAST_EVERY_MS = 1000;
 /** If a process dies in the middle of a step, others take it over after this. */
 const LEASE_MS = 30_000;
 const MOST_IN_HAND = 100;
@@ -105,6 +107,9 @@ export function startPlayer(deps: PlayerDeps): Player {
   const couldNotLook = recurringFault(log, 'warn', 'the sandbox could not look for steps');
   const inHand = new Set<Promise<void>>();
   let stopping = false;
+  /** An earlier process may have left some. */
+  let stepsUntilMs = performance.now() + POLL_AT_LEAST_EVERY_MS;
+  const { rest, wake } = createNap();
   const played = createGroupCommit<Played, void>({
     mostItems: 200,
     mostInFlight: 1,
@@ -116,25 +121,43 @@ export function startPlayer(deps: PlayerDeps): Player {
 
   function start(row: Row): void {
     const work = playStep(deps, row)
-      .then((next) => played.add({ row, next }))
+      .then(async (next) => {
+        await played.add({ row, next });
+        if (next !== null) expectStep(next.afterMs);
+      })
       // Nothing is lost: the lease expires and the step is played again.
       .catch(couldNotNote)
       .finally(() => inHand.delete(work));
     inHand.add(work);
   }
 
+  function expectStep(afterMs: number): void {
+    const nowMs = performance.now();
+    if (stepsUntilMs < nowMs) wake();
+    stepsUntilMs = Math.max(stepsUntilMs, nowMs + afterMs + POLL_AT_LEAST_EVERY_MS);
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      await rest(performance.now() < stepsUntilMs ? POLL_EVERY_MS : POLL_AT_LEAST_EVERY_MS);
+      if (!stopping) await poll().catch(couldNotLook);
+    }
+  }
   async function poll(): Promise<void> {
     const room = MOST_IN_HAND - inHand.size;
     if (room <= 0) return;
-    for (const row of await claim(database, room)) start(row);
+    const rows = await claim(database, room);
+    if (rows.length === room) expectStep(0);
+    for (const row of rows) start(row);
   }
-  const polling = repeatedly(POLL_EVERY_MS, poll, couldNotLook);
+  const running = run();
 
   return {
     plan(scripts) {
       // The first step is played at once from memory; if too many are in progress, the next poll
       // takes it.
       const mine = !stopping && inHand.size < MOST_IN_HAND;
+      if (!mine) expectStep(0);
       const parts = [...scripts].map(([script, recipients]) => ({
         id: bytesToUuid(newIdBytes(Date.now())),
         script,
@@ -153,7 +176,8 @@ export function startPlayer(deps: PlayerDeps): Player {
     },
     async stop() {
       stopping = true;
-      await polling.stop();
+      wake();
+      await running;
       await Promise.all(inHand);
     },
   };

@@ -108,13 +108,24 @@ export interface RelayWatch {
   close(): Promise<void>;
 }
 
-/** The API side: polls several times a second, so that reading it on the hot path costs nothing. */
-export async function watchRelay(deps: { database: Database; log: Log }): Promise<RelayWatch> {
+/**
+ * The API side: polls several times a second, so that reading it on the hot path costs nothing.
+ * While the delivery of this process can take email, the others are not asked: one is enough.
+ */
+export async function watchRelay(deps: {
+  database: Database;
+  log: Log;
+  canTakeHere: () => boolean;
+}): Promise<RelayWatch> {
   const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the state of the relay');
   let down = false;
   let retryAfterSeconds = 1;
 
   async function ask(): Promise<void> {
+    if (deps.canTakeHere()) {
+      down = false;
+      return;
+    }
     const [row] = await deps.database.prepared<{ down: boolean | null; wait: number | null }>(
       'watch-relay',
       `SELECT bool_and(relay_down) AS down, extract(epoch FROM min(retry_at) - now())::float8 AS wait

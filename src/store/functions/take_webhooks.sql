@@ -70,6 +70,8 @@ BEGIN
       SELECT array_agg(l.account_id), array_agg(l.id) INTO leased_accounts, leased FROM leased l;
       room := room - coalesce(cardinality(leased), 0);
     END IF;
+    -- Ten times a second there is nothing: planning the answer would be most of the cost.
+    CONTINUE WHEN leased IS NULL AND cardinality(p_short_id) = 0;
 
     RETURN QUERY
       SELECT l.account_id, l.id, l.url, l.fifo, l.secret, l.previous_secret, l.previous_until,
