@@ -4,6 +4,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { readUuid } from '../../src/ids.ts';
 import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { LONGER } from '../support/longer.ts';
 import {
   type Answer,
   anEmail,
@@ -314,13 +315,13 @@ describe('racing the workers', () => {
     );
   };
 
-  it('1,000 emails are cancelled while their time comes: never both, never neither', async () => {
-    const ids = await sendMany(1000, HOUR_MS);
+  it('hundreds of emails are cancelled while their time comes: never both, never neither', async () => {
+    const ids = await sendMany(LONGER > 1 ? 1000 : 300, HOUR_MS);
     let statuses: number[] = [];
     const cancelling = eachOf(ids, async (id) => {
       statuses.push((await cancel(id)).status);
     });
-    await until(() => statuses.length > 100);
+    await until(() => statuses.length > ids.length / 10);
     await test.database.query('UPDATE due_messages SET due_at = now() WHERE account_id = $1', [
       account.id,
     ]);
@@ -329,12 +330,12 @@ describe('racing the workers', () => {
     statuses = statuses.filter((status) => status === 200);
     expect(await settle(ids)).toEqual({
       cancelled: statuses.length,
-      sent: 1000 - statuses.length,
+      sent: ids.length - statuses.length,
     });
   }, 120_000);
 
   it('cancelled, moved and handed over at once: each is one of them', async () => {
-    const ids = await sendMany(200, 60_000);
+    const ids = await sendMany(LONGER > 1 ? 200 : 80, 60_000);
     const answers: Answer[] = [];
     await eachOf(ids, async (id) => {
       const calls = [move(id, 'now'), cancel(id), move(id, fromNow(HOUR_MS)), cancel(id)];
@@ -342,7 +343,7 @@ describe('racing the workers', () => {
     });
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
     const { cancelled, sent } = await settle(ids);
-    expect(cancelled + sent).toBe(200);
+    expect(cancelled + sent).toBe(ids.length);
     expect(cancelled).toBeGreaterThan(0);
   }, 120_000);
 });

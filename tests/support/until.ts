@@ -2,7 +2,7 @@
 
 /** Soon at first, then less and less often: asking costs a service and a database work that other tests are waiting for. */
 const SHORTEST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 200;
 
 /** Asks until the answer is truthy (or the check stops throwing); fails with the last answer after `withinMs`. */
 export async function until<Value>(
