@@ -2,6 +2,7 @@
 // Nothing ends in a 500, the event loop never stands still, another account is served all the while, and memory stays.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { showUuid } from '../../src/ids.ts';
 import { head, openLine } from '../http/sockets.ts';
 import { rpc } from '../mcp/support.ts';
 import { logIn, openSmtp } from '../submission/client.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
   smtpPort = await freePort();
   service = await startWatched({ DATABASE_URL: test.url, SMTP_PORT: String(smtpPort) });
   attacker = await makeAccount(test.database, {
-    scopes: ['email:send', 'email:read', 'sandbox:read'],
+    scopes: ['email:send', 'email:read', 'sandbox:read', 'messages:read'],
   });
   bystander = await makeAccount(test.database);
   for (const account of [attacker, bystander]) await post(account, '/v1/send', welcome());
@@ -178,6 +179,66 @@ it('4,000 requests in a row whose answers nobody reads', async () => {
     socket.destroy();
   });
 }, 60_000);
+
+describe('emails of 8 MB', () => {
+  const READERS = 25;
+  const to = ['read@example.net'];
+  let id: string;
+  beforeAll(async () => {
+    const html = '<p>word</p>'.repeat((8 * 1024 * 1024) / 11);
+    for (let n = 0; n < 4; n++) await post(attacker, '/v1/send', anEmail({ html, to }));
+    const [row] = await test.database.query<{ id: string }>(
+      'SELECT message_id AS id FROM contents ORDER BY octet_length(html) DESC NULLS LAST LIMIT 1',
+    );
+    id = showUuid('msg_', row!.id);
+  }, 60_000);
+
+  it.each(['content', 'source'])(
+    'asked for by many who read nothing: %s',
+    async (part) => {
+      await expectUnmoved(async () => {
+        const lines = await Promise.all(
+          Array.from({ length: READERS }, async () => {
+            const line = await openLine(service.url);
+            line.socket.pause();
+            line.send(head(`GET /v1/messages/${id}/${part}`, `x-api-key: ${attacker.key}`));
+            return line;
+          }),
+        );
+        for (let n = 0; n < 20; n++) await post(bystander, '/v1/send', welcome());
+        for (const { socket } of lines) socket.destroy();
+      }, MOST_MB + 32);
+    },
+    60_000,
+  );
+
+  it('exported, page by page', async () => {
+    const pages: number[] = [];
+    await expectUnmoved(async () => {
+      let next: string | null = '';
+      while (next !== null) {
+        const cursor: string = next === '' ? '' : `&cursor=${next}`;
+        const path = `/v1/recipients/${to[0]}?limit=100${cursor}`;
+        const { status, body } = await request(service.url + path, {
+          headers: { authorization: `Bearer ${attacker.key}` },
+        });
+        expect(status).toBe(200);
+        pages.push(body.data.length);
+        ({ next } = body);
+      }
+    }, MOST_MB + 32);
+    expect(pages).toEqual([1, 1, 1, 1]);
+  }, 60_000);
+
+  it('sent again by many at once', async () => {
+    await expectUnmoved(async () => {
+      const again = () => post(attacker, `/v1/messages/${id}/send-again`, {});
+      for (const status of await Promise.all(Array.from({ length: 10 }, again))) {
+        expect([202, 429, 503]).toContain(status);
+      }
+    }, MOST_MB + 32);
+  }, 60_000);
+});
 
 describe('pages for anybody', () => {
   const TOKENS = ['x', 'a'.repeat(7000), '%00', '..%2f..', '%F0%9F', 'A'.repeat(64), '__proto__'];
