@@ -18,10 +18,18 @@ let service: WatchedProcess;
 let attacker: TestAccount;
 let bystander: TestAccount;
 let smtpPort: number;
+let feedbackPort: number;
 beforeAll(async () => {
   test = await createTestDatabase();
-  smtpPort = await freePort();
-  service = await startWatched({ DATABASE_URL: test.url, SMTP_PORT: String(smtpPort) });
+  [smtpPort, feedbackPort] = [await freePort(), await freePort()];
+  service = await startWatched({
+    DATABASE_URL: test.url,
+    SMTP_PORT: String(smtpPort),
+    FEEDBACK_PORT: String(feedbackPort),
+    BOUNCE_DOMAIN: 'bounce.example',
+    // Large emails on a busy machine look to the relay's circuit like a relay that hangs.
+    RELAY_DOWN: 'queue',
+  });
   attacker = await makeAccount(test.database, {
     scopes: ['email:send', 'email:read', 'sandbox:read', 'messages:read'],
   });
@@ -335,6 +343,65 @@ describe('SMTP', () => {
     });
   }, 60_000);
 });
+
+describe('the feedback listener', () => {
+  it('a line without an end', async () => {
+    await expectUnmoved(async () => {
+      const client = await openSmtp(feedbackPort);
+      await client.reply();
+      for (let n = 0; n < 64; n++) client.send('A'.repeat(256 * 1024));
+      expect(await client.reply()).toMatch(/^421/);
+      client.socket.destroy();
+    });
+  }, 60_000);
+
+  it.each([
+    ['10,000 recipients', 'RCPT TO:<bounce+x@bounce.example>\r\n'],
+    [
+      'recipients that begin anew',
+      'RSET\r\nMAIL FROM:<>\r\nRCPT TO:<complaints@bounce.example>\r\nRCPT TO:<x@bounce.example>\r\n',
+    ],
+    ['commands that do not exist', 'BDAT 2147483648\r\n'],
+  ])(
+    '%s in one breath',
+    async (_, commands) => {
+      await expectUnmoved(async () => {
+        const client = await openSmtp(feedbackPort);
+        await client.reply();
+        await client.say('EHLO a');
+        await client.say('MAIL FROM:<>');
+        client.send(commands.repeat(10_000));
+        await client.closed;
+      });
+    },
+    60_000,
+  );
+});
+
+it('half-closed connections are closed on our side too, at every door', async () => {
+  const http = Number(new URL(service.url).port);
+  const key = `x-api-key: ${attacker.key}`;
+  const after = new Date().toISOString();
+  const DOORS: [number, string][] = [
+    [http, head('GET /v1/templates', key)],
+    [http, head(`GET /v1/sandbox/messages?wait=60&after=${after}`, key)],
+    [http, `${head('POST /v1/send', key, 'content-length: 100')}{`],
+    [http, `${head('POST /v1/send', key, 'content-length: 10000000')}{`],
+    [http, `${head('POST /mcp', key, 'content-length: 100')}{`],
+    [smtpPort, 'EHLO a\r\nMAIL'],
+    [feedbackPort, 'EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<complaints@bounce.example>\r\nDATA\r\nx'],
+  ];
+  await expectUnmoved(async () => {
+    const ends = DOORS.map(async ([port, text]) => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+      const ended = new Promise((resolve) => socket.once('end', resolve).once('error', resolve));
+      socket.end(text);
+      await ended;
+      socket.destroy();
+    });
+    await Promise.all(ends);
+  });
+}, 60_000);
 
 it('strangers who are refused by the thousand do not fill the log', async () => {
   const before = service.output().length;
