@@ -3,14 +3,17 @@
 // run at a time, and an account gets only some of the turns. Before it: perform.ts. After it: the
 // operation, and then the door, until the answer has been read.
 import { Problem } from '../errors.ts';
-import type { Via } from './operation.ts';
 
 export interface WholeEmails {
   /** Runs `work` when it is the account's turn, which ends when the reader has the answer. */
   inTurn<Answer>(accountId: number, reader: Reader, work: () => Promise<Answer>): Promise<Answer>;
 }
 
-export type Reader = Pick<Via, 'onGone' | 'hangUp'>;
+/** As in Via (operation.ts). */
+export interface Reader {
+  onGone?: ((stop: () => void) => void) | undefined;
+  hangUp?: (() => void) | undefined;
+}
 
 export interface WholeEmailLimits {
   most: number;

@@ -26,7 +26,7 @@ const MOST_MS_IN_BATCH = 20;
 const ORDINARY_MS = 0.5;
 /** How much the latest order counts: a pause of the machine is not what a share usually takes. */
 const WEIGHT = 0.1;
-/** Beyond this number what is known is learnt anew. */
+/** Beyond this number, what is known is forgotten and learned again. */
 const MANY_SHARES = 1000;
 /**
  * From this time on a share counts as slow, for a while: its work runs one by one, and never takes
