@@ -20,6 +20,7 @@ import type { OperationDeps } from '../operations/deps.ts';
 import { itemsOf } from '../operations/lists.ts';
 import type { Operation } from '../operations/operation.ts';
 import { perform } from '../operations/perform.ts';
+import { createWholeEmails } from '../operations/whole-emails.ts';
 import { systemClock } from '../process/clock.ts';
 import { createLog } from '../process/log.ts';
 import { createMetrics } from '../process/metrics.ts';
@@ -177,6 +178,7 @@ async function depsOf(
     relayIsDown: () => false,
     linksWork: composing.isPublic,
     baseUrl: () => config.baseUrl,
+    wholeEmails: createWholeEmails(),
     sourceOf: async (accountId, uuid) => {
       const email = await loadEmail(database, accountId, uuid);
       return email && (await sourceOf(composing, email));

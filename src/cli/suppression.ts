@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Suppression } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
+import { CSV_HEAD, csvLine, readCsvField } from '../suppressions/csv.ts';
 import { LISTED_REASONS, type ListedReason } from '../suppressions/listing.ts';
 import { ofAccount, print, readTextFile, table, wholeNumber } from './command.ts';
 import { withOperations } from './operations.ts';
@@ -111,17 +112,13 @@ function registerMany(suppression: Command): void {
   ofAccount(suppression.command('export').description('all of them, as CSV')).action(
     ({ account, json }: SuppressionOptions) =>
       withOperations(account, async (api) => {
-        if (!json) process.stdout.write('address,reason,message_id,created_at,stream\n');
+        if (!json) process.stdout.write(`${CSV_HEAD}\n`);
         for await (const row of api.suppressions.list({ limit: MOST_AT_ONCE })) {
           print(json, row, () => [csvLine(row)]);
         }
       }),
   );
 }
-
-/** No field can hold a comma or a quote: addresses with quoted local parts are refused. */
-const csvLine = ({ address, reason, message_id, created_at, stream }: Suppression): string =>
-  [address, reason, message_id ?? '', created_at, stream ?? ''].join(',');
 
 interface Why {
   reason?: ListedReason | undefined;
@@ -133,7 +130,7 @@ interface Why {
  * unless the command gives them. Lines with the same values are added together.
  */
 function groupsIn(text: string, said: Why): (Why & { addresses: string[] })[] {
-  const lines = text.split(/\r?\n/).map((line) => line.split(',').map((field) => field.trim()));
+  const lines = text.split(/\r?\n/).map((line) => line.split(',').map(readCsvField));
   const [head] = lines;
   const named = head !== undefined && head[0] !== '' && !head[0]!.includes('@');
   const column = (name: string): number => (named ? head.indexOf(name) : -1);

@@ -12,8 +12,15 @@ const LONG_CHARS = 128 * 1024;
 
 /** Undefined: nothing in it is long, so it is written in one piece like any other. */
 export function longJson(answer: Record<string, unknown>): Readable | undefined {
-  if (!Object.values(answer).some(isLong)) return undefined;
+  if (!holdsLong(answer)) return undefined;
   return Readable.from(piecesOf(answer), { objectMode: false });
+}
+
+function holdsLong(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Base64Text) {
+    return isLong(value);
+  }
+  return Object.values(value).some(holdsLong);
 }
 
 const isLong = (value: unknown): value is string | Base64Text =>
@@ -21,17 +28,32 @@ const isLong = (value: unknown): value is string | Base64Text =>
     ? value.length > LONG_CHARS
     : value instanceof Base64Text && value.size > LONG_CHARS;
 
-/** Long texts are in the fields of the answer itself; nested ones are short. */
-async function* piecesOf(answer: Record<string, unknown>): AsyncGenerator<string> {
+async function* piecesOf(value: unknown): AsyncGenerator<string> {
+  if (isLong(value)) yield* typeof value === 'string' ? textPieces(value) : base64Pieces(value);
+  else if (!holdsLong(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value)) yield* listPieces(value);
+  else yield* fieldPieces(value as Record<string, unknown>);
+}
+
+async function* fieldPieces(fields: Record<string, unknown>): AsyncGenerator<string> {
   let before = '{';
-  for (const [name, value] of Object.entries(answer)) {
+  for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     yield `${before}${JSON.stringify(name)}:`;
     before = ',';
-    if (!isLong(value)) yield JSON.stringify(value);
-    else yield* typeof value === 'string' ? textPieces(value) : base64Pieces(value);
+    yield* piecesOf(value);
   }
   yield '}';
+}
+
+async function* listPieces(items: readonly unknown[]): AsyncGenerator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    before = ',';
+    yield* piecesOf(item);
+  }
+  yield ']';
 }
 
 async function* textPieces(text: string): AsyncGenerator<string> {

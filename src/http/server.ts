@@ -14,6 +14,8 @@ export interface HttpLimits {
   headMs: number;
   /** An answered connection is kept this long for the next request. */
   keepAliveMs: number;
+  /** A client that takes nothing of its answer for this long is cut off. */
+  unreadMs: number;
   /** A client that is answered before its body was read gets this long to read the answer. */
   lingerMs: number;
   mostConnections: number;
@@ -26,6 +28,7 @@ export interface HttpLimits {
 export const HTTP_LIMITS: HttpLimits = {
   headMs: 10_000,
   keepAliveMs: 75_000,
+  unreadMs: 60_000,
   lingerMs: 5000,
   mostConnections: 10_000,
   mostFromOne: 2500,
@@ -62,6 +65,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     connectionsCheckingInterval: Math.min(1000, limits.headMs / 2),
   });
   const connections = limitConnections(server, limits, isProxy);
+  const watchReading = cutOffUnread(server, limits.unreadMs);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(request, response);
     server.emit('request', request, response);
@@ -76,6 +80,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
       response.once('finish', () => {
         if (request.complete && response.statusCode < 400) connections.prove(socket);
       });
+      watchReading(response);
       if (hasBody(request)) lingerUnlessRead(request, response);
       handler(request, response);
     });
@@ -102,6 +107,34 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
   }
 
   return { server, limits, guard, prove: connections.prove };
+}
+
+/**
+ * That time is counted in beats: a process that was frozen must not blame the client for its own
+ * pause.
+ */
+const BEATS = 10;
+
+/**
+ * Node's own timeout does not do: a client that keeps sending is active, whether it reads or not.
+ */
+function cutOffUnread(server: Server, afterMs: number): (response: ServerResponse) => void {
+  const answers = new Map<ServerResponse, { taken: number; beats: number }>();
+  const timer = setInterval(() => {
+    for (const [{ socket }, seen] of answers) {
+      if (socket === null) continue;
+      const taken = socket.bytesWritten - socket.writableLength;
+      // Nothing to read: we are at work on it.
+      if (socket.writableLength === 0 || taken !== seen.taken)
+        Object.assign(seen, { taken, beats: 0 });
+      else if (++seen.beats >= BEATS) socket.destroy();
+    }
+  }, afterMs / BEATS).unref();
+  server.once('close', () => clearInterval(timer));
+  return (response) => {
+    answers.set(response, { taken: 0, beats: 0 });
+    response.once('close', () => answers.delete(response));
+  };
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

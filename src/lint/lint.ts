@@ -39,6 +39,15 @@ export interface LintedEmail {
   unsubscribe: boolean;
 }
 
+/** More would be stopped halfway, and a thread that is handed 24 MB may take the process with it. */
+const MOST_LINTED = 10_000_000;
+
+/** Asked before its bytes become text. */
+export const isTooLongToLint = ({ html, text }: Record<'html' | 'text', Long | null>): boolean =>
+  (html?.length ?? 0) + (text?.length ?? 0) > MOST_LINTED;
+
+type Long = Pick<string | Buffer, 'length'>;
+
 /** Gmail shows this much of an email's HTML, and a link to the rest. */
 const CLIPPED_BYTES = 102 * 1024;
 /** With fewer characters beside images, filters cannot tell what the email is about. */

@@ -124,6 +124,7 @@ export const getApproval = operation({
     'One held email as it would be sent: recipients, headers, text and HTML, who gets no copy, what differs from the last email made from its template, and the SHA-256 of it all.',
   effect: 'reads',
   scope: 'messages:read',
+  ofWholeEmails: true,
   input: z.strictObject({ sm_mail_id: messageId }),
   output: heldEmailInFull,
   rest: { method: 'GET', path: '/v1/approvals/{sm_mail_id}' },

@@ -16,6 +16,7 @@ import type { Catalog } from '../templates/catalog.ts';
 import type { Making } from '../templates/making.ts';
 import type { Offering } from '../templates/offering.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
+import type { WholeEmails } from './whole-emails.ts';
 
 export interface OperationDeps extends AcceptDeps {
   database: Database;
@@ -53,6 +54,8 @@ export interface OperationDeps extends AcceptDeps {
   relayIsDown: () => boolean;
   /** The address at which people reach the service. */
   baseUrl: () => string;
+  /** Turns at reading stored emails whole. */
+  wholeEmails: WholeEmails;
   /** A message as it goes or went over the wire; undefined: none, or its content is gone. */
   sourceOf: (accountId: number, uuid: string) => Promise<Buffer[] | undefined>;
 }

@@ -2,7 +2,7 @@
 // advice; nothing is refused because of them.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import { LINT_RULES, type LintedEmail, type LintFinding } from '../lint/lint.ts';
+import { isTooLongToLint, LINT_RULES, type LintedEmail, type LintFinding } from '../lint/lint.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { findStream } from '../streams/streams.ts';
 import { renderDraft } from '../templates/previews.ts';
@@ -85,10 +85,14 @@ export async function lintWhole(
   email: LintedEmail,
 ): Promise<LintFinding[]> {
   const found = await deps.lint(accountId, email);
-  if (found !== undefined) return found;
-  const detail = 'html: this email takes too long to check. Make it smaller.';
-  throw new Problem('invalid', detail, { at: 'html' });
+  if (found === undefined) throw tooLong();
+  return found;
 }
+
+const tooLong = (): Problem =>
+  new Problem('invalid', 'html: this email takes too long to check. Make it smaller.', {
+    at: 'html',
+  });
 
 /** The findings for an email as it is stored, or would be. */
 export async function findingsIn(
@@ -97,6 +101,7 @@ export async function findingsIn(
   email: Record<'html' | 'text', string | Buffer | null> & { subject: string },
   stream: string | null,
 ): Promise<LintFinding[]> {
+  if (isTooLongToLint(email)) throw tooLong();
   const { kind, unsubscribe } = await findStream(
     deps.database,
     accountId,

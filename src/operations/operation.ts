@@ -39,6 +39,8 @@ export interface Operation<
    * this: perform.ts checks whose it is.
    */
   ofAllEmails?: true;
+  /** It reads stored emails with all that is in them: few run at a time (whole-emails.ts). */
+  ofWholeEmails?: true;
   input: Input;
   output: Output;
   rest: RestShape;
@@ -117,6 +119,8 @@ export interface Via {
   note: (change: Change) => void;
   /** Takes what to stop when the caller no longer waits for the answer. */
   onGone?: ((stop: () => void) => void) | undefined;
+  /** Ends the connection of a caller that does not read the answer. */
+  hangUp?: (() => void) | undefined;
   /** Set by sends: the state of the daily quota. */
   limit?: LimitState | null;
   /** Set by sends: what is wrong with what was accepted. */

@@ -26,6 +26,17 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
   requireScope(caller, operation.scope);
   const input = readInput(operation.input, raw, { blanksAreAbsent: !changes(operation) });
   await requireOwn(deps, operation, caller, input);
+  const work = () => performChecked(deps, operation, caller, input, via);
+  return operation.ofWholeEmails ? deps.wholeEmails.inTurn(caller.accountId, via, work) : work();
+}
+
+async function performChecked<Input extends z.ZodObject, Output extends z.ZodObject>(
+  deps: OperationDeps,
+  operation: Operation<Input, Output>,
+  caller: Caller,
+  input: z.output<Input>,
+  via: NewVia,
+): Promise<z.output<Output>> {
   await operation.before?.(deps, caller, input);
   const noted: Change[] = [];
   const call: Via = Object.assign(via, { note: (change: Change) => void noted.push(change) });

@@ -16,6 +16,9 @@ import { isSealed, messageUuid } from './message-lookup.ts';
 import { operation } from './operation.ts';
 import { showSuppression, suppression } from './suppressions.ts';
 
+/** A page that has this much content ends: a hundred emails may have 25 MB each. */
+const MOST_CHARS = 4 * 1024 * 1024;
+
 const address = z
   .string()
   .max(320)
@@ -49,6 +52,7 @@ export const recipientOperations = [
     effect: 'reads',
     scope: 'messages:read',
     ofAllEmails: true,
+    ofWholeEmails: true,
     input: z.strictObject({ address, ...page }),
     output: listOf('messages', known).extend({
       address: z.string().describe('The address.'),
@@ -67,6 +71,8 @@ export const recipientOperations = [
       });
       const entries = await entriesOf(database, accountId, person);
       const data = [];
+      let { beforeUuid: rest } = found;
+      let chars = 0;
       for (const message of found.messages) {
         const uuid = messageUuid(message.id);
         const timeline = await readTimeline(database, accountId, uuid);
@@ -85,8 +91,12 @@ export const recipientOperations = [
           html: content?.html ?? null,
           text: content?.text ?? null,
         });
+        chars += (content?.html?.length ?? 0) + (content?.text?.length ?? 0);
+        if (chars < MOST_CHARS) continue;
+        if (message !== found.messages.at(-1)) rest = uuid;
+        break;
       }
-      const next = found.beforeUuid === null ? null : showUuid('msg_', found.beforeUuid);
+      const next = rest === null ? null : showUuid('msg_', rest);
       return { address: person, suppressions: entries.map(showSuppression), ...listed(data, next) };
     },
   }),

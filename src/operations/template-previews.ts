@@ -6,7 +6,7 @@ import { cameThrough } from '../messages/message.ts';
 import { ownSender } from '../notices/own-sender.ts';
 import { acceptSend } from '../sending/accept.ts';
 import { sendAnswer } from '../sending/request.ts';
-import { readContent } from '../sending/stored-content.ts';
+import { readSizes } from '../sending/stored-content.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { readBranding } from '../templates/account-branding.ts';
 import { renderDraft, renderEach, renderPreview } from '../templates/previews.ts';
@@ -178,7 +178,7 @@ async function variablesOf(
     keyId !== null &&
     !(await cameThrough(database, accountId, uuid, keyId));
   if (isOthers) throw noMessage(id);
-  const content = await readContent(database, accountId, uuid);
+  const content = await readSizes(database, accountId, uuid);
   if (content === undefined) throw noContent(id);
   if (content.head.variables !== undefined) return content.head.variables;
   throw new Problem(

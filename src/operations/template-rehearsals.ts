@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Fault } from '../errors.ts';
 import type { Message } from '../messages/message.ts';
 import { searchMessages } from '../messages/search.ts';
-import { readContent } from '../sending/stored-content.ts';
+import { readSizes } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
 import { type PreviewRequest, type RenderedEmail, tryPreview } from '../templates/previews.ts';
 import { readTemplateSource } from '../templates/template-source.ts';
@@ -105,7 +105,7 @@ async function withVariables(
   const kept: Kept[] = [];
   for (const message of messages) {
     if (isSealed(message.door, via)) continue;
-    const content = await readContent(database, message.accountId, messageUuid(message.id));
+    const content = await readSizes(database, message.accountId, messageUuid(message.id));
     const { variables, locale } = content?.head ?? {};
     if (variables !== undefined) kept.push({ message, variables, locale });
   }

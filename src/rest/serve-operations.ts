@@ -74,6 +74,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
         idempotencyKey: oneHeader(request, 'idempotency-key'),
         precondition: precondition(operation, ifMatch, caller, input),
         onGone: (stop) => void reply.raw.once('close', stop),
+        hangUp: () => void reply.raw.destroy(),
       };
       const answer = await perform(deps, operation, caller, input, via);
       if (via.limit) reply.headers(limitHeaders(via.limit as never));

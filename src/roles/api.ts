@@ -19,6 +19,7 @@ import { createMcpHttp, listenMcp } from '../mcp/http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
 import type { OperationDeps } from '../operations/deps.ts';
+import { createWholeEmails } from '../operations/whole-emails.ts';
 import { VERSION } from '../process/version.ts';
 import { watchQueue } from '../queue/limit.ts';
 import { createResendDoor } from '../resend/door.ts';
@@ -204,6 +205,7 @@ function operationDeps(
     relayIsDown: () => relayWatch.isDown(),
     linksWork: shared.making.isPublic,
     baseUrl: () => address.baseUrl,
+    wholeEmails: createWholeEmails(),
     sourceOf: async (accountId, uuid) => {
       const email = await loadEmail(database, accountId, uuid);
       return email && (await sourceOf(shared.making, email));

@@ -1,7 +1,7 @@
 // What is said with the answer to a send, and is no reason to refuse it: that it cannot pass DMARC,
 // and what receivers would object to. Before: accept.ts has packed it. After: answer.ts.
 import type { Caller, KnownSender } from '../accounts/directory.ts';
-import type { LintedEmail, LintFinding } from '../lint/lint.ts';
+import { isTooLongToLint, type LintedEmail, type LintFinding } from '../lint/lint.ts';
 import type { StreamKind } from '../messages/stream.ts';
 import type { PackedSend } from './packed-send.ts';
 
@@ -12,8 +12,6 @@ export interface WarningDeps {
   lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[] | undefined>;
 }
 
-/** More would be stopped halfway, and be in memory twice until then. */
-const MOST_LINTED_BYTES = 10_000_000;
 const UNCHECKED = 'unchecked: the email takes too long to look through.';
 
 /** What receivers would object to: said with the answer, and no reason to refuse it. */
@@ -27,8 +25,7 @@ export async function warningsOn(
   const warnings = unaligned === null ? [] : [`unaligned: ${unaligned}`];
   // The parts of an email that arrived whole are in its bytes.
   if (!lintSends || (html === null && text === null)) return warnings;
-  if ((html?.length ?? 0) + (text?.length ?? 0) > MOST_LINTED_BYTES)
-    return [...warnings, UNCHECKED];
+  if (isTooLongToLint({ html, text })) return [...warnings, UNCHECKED];
   const email = { subject, html: html?.toString() ?? null, text: text?.toString() ?? null };
   const broadcast = about.stream.kind === 'broadcast';
   const ownWay = about.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');

@@ -88,7 +88,7 @@ export function openMaking(threads: EmailThreads, budget: RenderBudget): Making 
       within(
         whose,
         (run) => {
-          const size = sizeOfVariables(email.variables);
+          const size = sizeOfEmail(email);
           return threads.make(orderOf(email), { ...run, size, uses: thingsOf(email) });
         },
         refuseStopped(email.slug),
@@ -132,6 +132,20 @@ export function makeHere(catalog: Catalog): Making {
     writeText: async (html) => htmlToPlainText(html),
     lint: async (email) => lint(email),
   };
+}
+
+/** What an email made of it may have (jinja/budget.ts). */
+const MOST_GIVEN = 8 * 1024 * 1024;
+
+/** A thread that is handed much more may take the process with it. */
+function sizeOfEmail({ slug, variables, subject = '', text = '' }: EmailToMake): number {
+  const size = sizeOfVariables(variables) + subject.length + text.length;
+  if (size <= MOST_GIVEN) return size;
+  throw new Problem(
+    'invalid',
+    `variables, subject and text for template "${slug}" have ${size} bytes; at most ${MOST_GIVEN} are allowed. Pass only what the template shows.`,
+    { at: 'variables' },
+  );
 }
 
 const orderOf = ({

@@ -19,6 +19,16 @@ export interface Waiting {
 const MOST_IN_BATCH = 24;
 const MOST_BYTES_IN_BATCH = 1024 * 1024;
 /**
+ * By what orders of their share usually take. 24 of 20 ms each held a thread for half a second, and
+ * another account's email waited for their end.
+ */
+const MOST_MS_IN_BATCH = 20;
+const ORDINARY_MS = 0.5;
+/** How much the latest order counts: a pause of the machine is not what a share usually takes. */
+const WEIGHT = 0.1;
+/** Beyond this number, what is known is forgotten and learned again. */
+const MANY_SHARES = 1000;
+/**
  * From this time on a share counts as slow, for a while: its work runs one by one, and never takes
  * the last thread.
  */
@@ -30,6 +40,8 @@ export function createLanes<Item extends Waiting>() {
   const lanes = new Map<Share, Item[]>();
   const slowUntil = new Map<Share, number>();
   const held = new Set<Share>();
+  /** Only of those that take longer than ordinary emails. */
+  const usualMs = new Map<Share, number>();
   let count = 0;
 
   const isSlow = (share: Share): boolean => (slowUntil.get(share) ?? 0) > performance.now();
@@ -67,15 +79,18 @@ export function createLanes<Item extends Waiting>() {
     take({ alsoSlow }: { alsoSlow: boolean }): Item[] {
       const batch: Item[] = [];
       let bytes = 0;
+      let expectedMs = 0;
       // A lane that had its turn moves to the end, where this loop reaches it again.
       for (const [share, lane] of lanes) {
         if (held.has(share)) continue;
         const first = lane[0]!;
         const goesAlone = first.alone || isSlow(share);
         if (goesAlone && (batch.length > 0 || !alsoSlow)) continue;
-        if (batch.length > 0 && bytes + first.size > MOST_BYTES_IN_BATCH) break;
-        batch.push(takeFirst(share, lane));
         bytes += first.size;
+        expectedMs += usualMs.get(share) ?? ORDINARY_MS;
+        const isFull = bytes > MOST_BYTES_IN_BATCH || expectedMs > MOST_MS_IN_BATCH;
+        if (isFull && batch.length > 0) break;
+        batch.push(takeFirst(share, lane));
         if (goesAlone || batch.length === MOST_IN_BATCH) break;
       }
       return batch;
@@ -87,6 +102,10 @@ export function createLanes<Item extends Waiting>() {
 
     /** How long work of a share took. */
     note(share: Share, ms: number): void {
+      const usually = (usualMs.get(share) ?? ORDINARY_MS) * (1 - WEIGHT) + ms * WEIGHT;
+      if (usualMs.size >= MANY_SHARES) usualMs.clear();
+      if (usually > 2 * ORDINARY_MS) usualMs.set(share, usually);
+      else usualMs.delete(share);
       if (ms < SLOW_MS) return;
       const nowMs = performance.now();
       for (const [other, untilMs] of slowUntil) if (untilMs <= nowMs) slowUntil.delete(other);

@@ -29,7 +29,8 @@ afterAll(async () => {
   await test.drop();
 });
 
-const welcome = () => fromTemplate('welcome', { name: 'Ada', action_url: 'https://example.com/' });
+const welcome = (name = 'Ada') =>
+  fromTemplate('welcome', { name, action_url: 'https://example.com/' });
 
 async function ask(
   { key }: TestAccount,
@@ -69,6 +70,8 @@ function png(width: number, height: number, data = Buffer.alloc(0)): string {
 const draft = (changes: Record<string, unknown>) => ({
   ...{ subject: 'x', html: '<p>x</p>', ...changes },
 });
+
+const manyKeys = (count: number) => Array.from({ length: count }, (_, n) => [`k${n}`, `v${n}`]);
 
 const UPLOADS: [string, string, string, () => unknown][] = [
   [
@@ -219,6 +222,32 @@ const UPLOADS: [string, string, string, () => unknown][] = [
     'a preview of an email of 20 MB',
     ...post('/v1/send/preview'),
     () => anEmail({ html: repeated('<a href=http://x>x</a>', 20 * MB) }),
+  ],
+  ...['<', '注'].map((piece): (typeof UPLOADS)[number] => [
+    `a variable of 24 MB of ${piece}`,
+    ...post('/v1/send'),
+    () => welcome(repeated(piece, (24 * MB) / Buffer.byteLength(piece))),
+  ]),
+  [
+    'a subject and a text of 12 MB for a template',
+    ...post('/v1/send/preview'),
+    () => ({ ...welcome(), subject: repeated('{{ a }}', 12 * MB), text: 'x'.repeat(12 * MB) }),
+  ],
+  [
+    'messages of a template: 60 languages, deep, long keys, prototypes, plurals of plurals',
+    'PUT',
+    '/v1/templates/mine',
+    () =>
+      `{"subject":"x","html":"<p>x</p>","messages":{"__proto__":{"a":"b"},"en":{"__proto__":"x","constructor":{"one":"{count}","other":{"one":{"one":"x"}}},"${'k'.repeat(MB)}":"x","a":"b","a":"${'{a}'.repeat(1500)}"},${Array.from({ length: 60 }, (_, n) => `"en-${n}":{"a":${'{"other":'.repeat(50)}"x"${'}'.repeat(50)}}`).join()}}}`,
+  ],
+  [
+    'messages of a template: 20 MB',
+    'PUT',
+    '/v1/templates/mine',
+    () =>
+      draft({
+        messages: { en: Object.fromEntries(manyKeys(400)), de: { a: 'x'.repeat(20 * MB) } },
+      }),
   ],
   ...[
     '<a href=http://x>x</a>',

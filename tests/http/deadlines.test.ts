@@ -17,6 +17,7 @@ beforeAll(async () => {
         ...HTTP_LIMITS,
         headMs: 600,
         keepAliveMs: 1500,
+        unreadMs: 600,
         lingerMs: 300,
         mostUnprovenFromOne: 20,
       },
@@ -86,6 +87,16 @@ describe('half a body', () => {
       expect(line.said()).toMatch(/^HTTP\/1.1 4/);
     }
   });
+});
+
+it('an answer that nobody reads, of a client that still sends', async () => {
+  const line = await openLine(service.url);
+  line.socket.pause();
+  // More than the system takes for it.
+  line.send(head('GET /openapi.json').repeat(100));
+  const drip = setInterval(() => line.send('\r\n'), 50);
+  await line.closed;
+  clearInterval(drip);
 });
 
 it('many that say nothing, from one address: the oldest goes, and who has something to say is heard', async () => {

@@ -107,6 +107,20 @@ describe('by command', () => {
     ]);
   });
 
+  it('an address that a spreadsheet would run is exported as text, and imported as it is', async () => {
+    const [from, to] = [await open(), await open()];
+    const addresses = ["'=b@example.net", '+c@example.net', '=cmd|a!b@example.net'];
+    await from.api.suppressions.add({ addresses });
+    const { stdout } = await run(['export', '--account', `${from.id}`]);
+    expect(stdout).not.toMatch(/^[=+@-]/m);
+    const file = join(mkdtempSync(join(tmpdir(), 'sm-suppressions-')), 'list.csv');
+    // As a spreadsheet saves it.
+    writeFileSync(file, `\ufeff${stdout.replaceAll('\n', '\r\n')}`);
+    await run(['import', file, '--account', `${to.id}`]);
+    const { data } = await to.api.suppressions.list();
+    expect(data.map(({ address }) => address).toSorted()).toEqual(addresses);
+  });
+
   it('a change stands in the audit as a command’s', async () => {
     const { api, id } = await open();
     const added = await run(['add', 'Ada@Example.net', '--account', `${id}`]);

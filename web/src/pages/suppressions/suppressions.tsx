@@ -4,10 +4,12 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Suppression } from '../../../../src/client/operations.ts';
+import { CSV_HEAD, csvLine } from '../../../../src/suppressions/csv.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
+import { downloadText } from '../../parts/download.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable, SearchBox } from '../../parts/list.tsx';
@@ -185,18 +187,8 @@ function ExportButton() {
   );
 }
 
-/** No field can hold a comma or a quote. */
 async function exportAll(): Promise<void> {
-  const lines = ['address,reason,message_id,created_at,stream'];
-  for await (const row of api.suppressions.list({ limit: 1000 })) {
-    const { address, reason, message_id, created_at, stream } = row;
-    lines.push([address, reason, message_id ?? '', created_at, stream ?? ''].join(','));
-  }
-  const file = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }));
-  const link = Object.assign(document.createElement('a'), {
-    href: file,
-    download: 'suppressions.csv',
-  });
-  link.click();
-  URL.revokeObjectURL(file);
+  const lines = [CSV_HEAD];
+  for await (const row of api.suppressions.list({ limit: 1000 })) lines.push(csvLine(row));
+  downloadText('suppressions.csv', `${lines.join('\n')}\n`);
 }

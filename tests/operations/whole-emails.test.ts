@@ -1,0 +1,81 @@
+// Turns at reading stored emails whole: how many run, who comes next, and who has to leave.
+import { expect, it } from 'vitest';
+import { createWholeEmails } from '../../src/operations/whole-emails.ts';
+import { until } from '../support/until.ts';
+
+const LIMITS = {
+  ...{ most: 3, mostOfAccount: 2, beatMs: 5 },
+  ...{ giveWayAfterBeats: 1_000_000, refuseAfterBeats: 1_000_000 },
+};
+
+/** Calls that keep what they are given until the test says otherwise, and in which order they began. */
+function callers(limits: Partial<typeof LIMITS> = {}) {
+  const emails = createWholeEmails({ ...LIMITS, ...limits });
+  const begun: string[] = [];
+  return {
+    begun,
+    call(name: string, accountId: number) {
+      const leaving: (() => void)[] = [];
+      const leave = (): void => {
+        for (const stop of leaving) stop();
+      };
+      const reader = { onGone: (stop: () => void) => void leaving.push(stop), hangUp: leave };
+      const answered = emails.inTurn(accountId, reader, async () => {
+        begun.push(name);
+        if (name.includes('fails')) throw new Error('on purpose');
+        return name;
+      });
+      answered.catch(() => undefined);
+      return { answered, leave };
+    },
+  };
+}
+
+const soon = () => new Promise((resolve) => setImmediate(resolve));
+
+it('an account has its share, and others come first when a turn is free', async () => {
+  const { begun, call } = callers();
+  const first = call('a1', 1);
+  call('a2', 1);
+  call('a3', 1);
+  call('b1', 2);
+  call('b2', 2);
+  await soon();
+  expect(begun).toEqual(['a1', 'a2', 'b1']);
+  first.leave();
+  await soon();
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3']);
+});
+
+it('one that fails, or hangs up while it waits, keeps no turn', async () => {
+  const { begun, call } = callers();
+  await expect(call('a fails', 1).answered).rejects.toThrow('on purpose');
+  const first = call('a1', 1);
+  call('a2', 1);
+  const gone = call('a3', 1);
+  call('a4', 1);
+  gone.leave();
+  await expect(gone.answered).rejects.toThrow('Too many');
+  first.leave();
+  await soon();
+  expect(begun).toEqual(['a fails', 'a1', 'a2', 'a4']);
+});
+
+it('an answer that nobody reads gives way to whoever waits for it, and not before', async () => {
+  const { begun, call } = callers({ giveWayAfterBeats: 3 });
+  for (const [name, account] of [['a1', 1] as const, ['a2', 1] as const, ['b1', 2] as const]) {
+    call(name, account);
+  }
+  await soon();
+  expect(begun).toEqual(['a1', 'a2', 'b1']);
+  call('c1', 3);
+  await until(() => begun.includes('c1'));
+});
+
+it('one that waits in vain is refused, and the rest goes on', async () => {
+  const { call } = callers({ refuseAfterBeats: 3 });
+  call('a1', 1);
+  call('a2', 1);
+  await expect(call('a3', 1).answered).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(call('b1', 2).answered).resolves.toBe('b1');
+});
