@@ -60,7 +60,7 @@ const IN_HAND_PER_CONNECTION = 16;
 const WORTH_ANOTHER_RECORD = 32;
 /**
  * A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. On Citus a
- * record is about one shard, and planning makes it cost four times as much: it waits for more.
+ * record is about one shard, and most of its cost is planning: it waits for more.
  */
 const RECORDED_TOGETHER = 64;
 const RECORDED_WITHIN_MS = 20;

@@ -9,14 +9,10 @@ DECLARE
   found_lanes bigint[] := '{}';
   found_firsts smallint[] := '{}';
   shards regclass[] := '{}';
-  any_ready boolean;
 BEGIN
   FOR here IN
     SELECT * FROM ROWS FROM (tables_here('due_messages'), tables_here('accounts')) AS here (due, accounts)
   LOOP
-    -- Most are empty most of the time, and planning this takes a fifth of planning what follows.
-    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE state = ''ready'')', here.due) INTO any_ready;
-    CONTINUE WHEN NOT any_ready;
     FOR home, firsts IN EXECUTE format($lanes$
       WITH RECURSIVE lane AS (
         SELECT 0 AS rank, $1::bigint AS account_id, NULL::smallint AS class
