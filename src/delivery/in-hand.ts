@@ -2,11 +2,14 @@
 // every claim. Half of the places are filled in one go, so that a claim is worth its cost. The rest
 // is only for newcomers: accounts with little in hand do not wait until another's emails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';
+import type { Database } from '../store/pool.ts';
 
 export interface InHand {
   add(rows: readonly ClaimedMessage[]): void;
   remove(row: ClaimedMessage): void;
   count(): number;
+  /** Of the accounts in the same shard as this one. */
+  countBeside(account: number): number;
   all(): readonly ClaimedMessage[];
   isHalfEmpty(): boolean;
   /** All of them have enough. */
@@ -16,28 +19,31 @@ export interface InHand {
 }
 
 /** `places`: how many at a time, which changes with the relays. */
-export function createInHand(places: () => number): InHand {
+export function createInHand(places: () => number, shardOf: Database['shardOf']): InHand {
   const byAccount = new Map<number, number>();
-  const all = new Set<ClaimedMessage>();
+  const byShard = new Map<number, number>();
+  /** With the shard it was in when it was claimed. */
+  const all = new Map<ClaimedMessage, number>();
 
   const isHalfEmpty = () => all.size <= places() / 2;
   const isFull = (account: number) => (byAccount.get(account) ?? 0) >= Math.ceil(places() / 16);
   return {
     add(rows) {
       for (const row of rows) {
-        all.add(row);
-        byAccount.set(row.accountId, (byAccount.get(row.accountId) ?? 0) + 1);
+        const shard = shardOf(row.accountId);
+        all.set(row, shard);
+        count(byShard, shard, 1);
+        count(byAccount, row.accountId, 1);
       }
     },
     remove(row) {
-      const { accountId } = row;
+      count(byShard, all.get(row)!, -1);
+      count(byAccount, row.accountId, -1);
       all.delete(row);
-      const left = byAccount.get(accountId)! - 1;
-      if (left === 0) byAccount.delete(accountId);
-      else byAccount.set(accountId, left);
     },
     count: () => all.size,
-    all: () => [...all],
+    countBeside: (account) => byShard.get(shardOf(account)) ?? 0,
+    all: () => [...all.keys()],
     isHalfEmpty,
     areFull: (accounts) => [...accounts].every(isFull),
     room() {
@@ -47,4 +53,10 @@ export function createInHand(places: () => number): InHand {
       return left <= 0 ? undefined : { most: left, full: [...byAccount.keys()].filter(isFull) };
     },
   };
+}
+
+function count(counts: Map<number, number>, key: number, more: number): void {
+  const sum = (counts.get(key) ?? 0) + more;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
 }

@@ -58,8 +58,13 @@ const MADE_IN_A_TURN = 2;
 const IN_HAND_PER_CONNECTION = 16;
 /** Two small records cost the server twice as much as one with both. */
 const WORTH_ANOTHER_RECORD = 32;
-/** A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. */
-const RECORDED_TOGETHER = { items: 64, withinMs: 20 };
+/**
+ * A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. On Citus a
+ * record is about one shard, and most of its cost is planning: it waits for more.
+ */
+const RECORDED_TOGETHER = 64;
+const RECORDED_WITHIN_MS = 20;
+const RECORDED_ON_CITUS_WITHIN_MS = 200;
 /**
  * On stop, dialogues that have begun get the first, everything together the second. Shorter than
  * what a process gets (cli/serve.ts).
@@ -113,7 +118,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const recorder = createGroupCommit<Outcome, void>({
     mostInFlight: 2,
     worthAnother: WORTH_ANOTHER_RECORD,
-    company: { ...RECORDED_TOGETHER, moreToCome: (waiting) => inHand.count() > waiting },
+    company: {
+      items: RECORDED_TOGETHER,
+      withinMs: () =>
+        database.home([]) === null ? RECORDED_WITHIN_MS : RECORDED_ON_CITUS_WITHIN_MS,
+      moreToCome: (waiting, { claimed }) => inHand.countBeside(claimed.accountId) > waiting,
+    },
     mostItems: 256,
     apart: ({ claimed }) => database.shardOf(claimed.accountId),
     write: async (outcomes) => {
@@ -131,7 +141,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
         ? new Map()
         : await relaysOfLastAttempt(database, accountId, bytesToUuid(messageId)),
   };
-  const inHand = createInHand(() => Math.max(1, fleet.connections()) * IN_HAND_PER_CONNECTION);
+  const inHand = createInHand(
+    () => Math.max(1, fleet.connections()) * IN_HAND_PER_CONNECTION,
+    database.shardOf,
+  );
   const claims = new Set<Promise<void>>();
   const lookers = new Map<string, Looker>();
   let stopping = false;

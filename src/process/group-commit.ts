@@ -22,9 +22,13 @@ export interface GroupOptions<Item, Result> {
   worthAnother?: number;
   /**
    * A group smaller than this waits for more items, at most this many milliseconds, as long as
-   * `moreToCome` says that there will be some.
+   * `moreToCome` says that there will be some. It is told how many wait, and the first of them.
    */
-  company?: { items: number; withinMs: number; moreToCome: (waiting: number) => boolean };
+  company?: {
+    items: number;
+    withinMs: () => number;
+    moreToCome: (waiting: number, first: Item) => boolean;
+  };
   /** Items with the same value share a group, others never: each such group waits separately. */
   apart?: (item: Item) => unknown;
 }
@@ -63,19 +67,19 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
 
   function schedule(): void {
     if (scheduled || !mayStart()) return;
-    if (waitsForCompany()) {
-      patience ??= setTimeout(() => {
-        patience = undefined;
-        waitedLongEnough = true;
-        schedule();
-      }, options.company!.withinMs);
-      return;
-    }
     scheduled = true;
     // What arrived during this turn of the event loop is committed together.
     setImmediate(() => {
       scheduled = false;
       if (!mayStart()) return;
+      if (waitsForCompany()) {
+        patience ??= setTimeout(() => {
+          patience = undefined;
+          waitedLongEnough = true;
+          schedule();
+        }, options.company!.withinMs());
+        return;
+      }
       clearTimeout(patience);
       patience = undefined;
       waitedLongEnough = false;
@@ -96,7 +100,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   function waitsForCompany(): boolean {
     const { company } = options;
     if (company === undefined || waitedLongEnough || waiting.length >= company.items) return false;
-    return company.moreToCome(waiting.length);
+    return company.moreToCome(waiting.length, waiting[0]!.item);
   }
 
   function takeGroup(): Waiting<Item, Result>[] {

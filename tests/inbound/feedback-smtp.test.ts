@@ -548,13 +548,17 @@ describe('everything else', () => {
   });
 });
 
-it('while the database is away the relay is told to come again, and then it is recorded', async () => {
-  const sent = await send(['later@example.net']);
-  await proxy.shut();
-  expect(await deliver(sent.from, dsn(sent, { address: 'later@example.net' }))).toMatch(/^451 /);
-  await proxy.open();
-  await until(async () =>
-    /^250 /.test(await deliver(sent.from, dsn(sent, { address: 'later@example.net' }))),
-  );
-  expect(await types(sent.id)).toEqual(['sent', 'bounced']);
-});
+// On Citus the proxy cuts off the coordinator alone, and the report goes straight to its node.
+it.skipIf(process.env.TEST_CITUS)(
+  'while the database is away the relay is told to come again, and then it is recorded',
+  async () => {
+    const sent = await send(['later@example.net']);
+    await proxy.shut();
+    expect(await deliver(sent.from, dsn(sent, { address: 'later@example.net' }))).toMatch(/^451 /);
+    await proxy.open();
+    await until(async () =>
+      /^250 /.test(await deliver(sent.from, dsn(sent, { address: 'later@example.net' }))),
+    );
+    expect(await types(sent.id)).toEqual(['sent', 'bounced']);
+  },
+);

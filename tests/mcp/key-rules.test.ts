@@ -406,8 +406,8 @@ it('approval', async () => {
   const held = async () =>
     await service.database.query<{ uuid: string; sha256: string; waits: boolean; leaves: number }>(
       `SELECT m.id AS uuid, encode(a.sha256, 'hex') AS sha256, a.state = 'waiting' AS waits,
-              (SELECT count(*)::int FROM due_messages WHERE message_id = m.id)
-              + (SELECT count(*)::int FROM events WHERE message_id = m.id) AS leaves
+              (SELECT count(*)::int FROM due_messages WHERE account_id = $1 AND message_id = m.id)
+              + (SELECT count(*)::int FROM events WHERE account_id = $1 AND message_id = m.id) AS leaves
        FROM messages m LEFT JOIN approvals a ON a.account_id = m.account_id AND a.message_id = m.id
        WHERE m.account_id = $1 AND m.key_id = $2`,
       [account.id, readUuid('key_', id)],

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/process/group-commit.ts';
 
-function written(company?: { items: number; withinMs: number; moreToCome: () => boolean }) {
+function written(company?: { items: number; withinMs: () => number; moreToCome: () => boolean }) {
   const groups: number[][] = [];
   const group = createGroupCommit<number, number>({
     write: async (items) => {
@@ -22,7 +22,11 @@ test('what comes in one turn goes together, and everybody hears of their own', a
 });
 
 test('those who expect company wait for it, until there are enough', async () => {
-  const { group, groups } = written({ items: 3, withinMs: 3_600_000, moreToCome: () => true });
+  const { group, groups } = written({
+    items: 3,
+    withinMs: () => 3_600_000,
+    moreToCome: () => true,
+  });
   const added = [group.add(1)];
   await new Promise(setImmediate);
   added.push(group.add(2));
@@ -34,21 +38,54 @@ test('those who expect company wait for it, until there are enough', async () =>
 });
 
 test('they do not wait for ever', async () => {
-  const { group, groups } = written({ items: 3, withinMs: 1, moreToCome: () => true });
+  const { group, groups } = written({ items: 3, withinMs: () => 1, moreToCome: () => true });
   await group.add(1);
   await group.add(2);
   expect(groups).toEqual([[1], [2]]);
 });
 
 test('whoever is the last waits for nobody', async () => {
-  const { group, groups } = written({ items: 3, withinMs: 3_600_000, moreToCome: () => false });
+  const { group, groups } = written({
+    items: 3,
+    withinMs: () => 3_600_000,
+    moreToCome: () => false,
+  });
   await group.add(1);
   expect(groups).toEqual([[1]]);
 });
 
 test('what is there at the end is written', async () => {
-  const { group, groups } = written({ items: 3, withinMs: 1, moreToCome: () => true });
+  const { group, groups } = written({ items: 3, withinMs: () => 1, moreToCome: () => true });
   void group.add(1);
   await group.drain();
   expect(groups).toEqual([[1]]);
+});
+
+test('each group apart waits for its own company, and is written when it is complete', async () => {
+  const expected = new Map([
+    ['even', 2],
+    ['odd', 3],
+  ]);
+  const parity = (item: number) => (item % 2 === 0 ? 'even' : 'odd');
+  const groups: number[][] = [];
+  const group = createGroupCommit<number, number>({
+    write: async (items) => {
+      groups.push(items);
+      return items;
+    },
+    ...{ mostItems: 100, mostInFlight: 2, apart: parity },
+    company: {
+      items: 64,
+      withinMs: () => 3_600_000,
+      moreToCome: (waiting, first) => expected.get(parity(first))! > waiting,
+    },
+  });
+  const odd = [group.add(1), group.add(3)];
+  await Promise.all([group.add(2), group.add(4)]);
+  expect(groups).toEqual([[2, 4]]);
+  await Promise.all([...odd, group.add(5)]);
+  expect(groups).toEqual([
+    [2, 4],
+    [1, 3, 5],
+  ]);
 });

@@ -14,7 +14,12 @@ DECLARE
   -- Bounds let the planner leave all other days' partitions alone.
   earliest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m LIMIT 1);
   latest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m DESC LIMIT 1);
-  -- Of the new ones: their positions, and what each has of its message.
+  -- Of the messages, as they are under the lock.
+  known_accounts bigint[];
+  known_ids uuid[];
+  last_sequences integer[];
+  last_relay_ids text[];
+  -- Of the new events: their positions, and what each has of its message.
   recorded bigint[];
   ranks CONSTANT message_status[] := p_status::message_status[];
   sequences integer[];
@@ -25,10 +30,14 @@ DECLARE
   delivery_ids uuid[];
 BEGIN
   IF cardinality(p_event_id) = 0 THEN RETURN; END IF;
-  PERFORM FROM messages m
-  WHERE m.id BETWEEN earliest AND latest AND (p_home IS NULL OR m.account_id = ANY (p_home))
-    AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account_id, p_message_id))
-  ORDER BY m.account_id, m.id FOR UPDATE;
+  SELECT array_agg(m.account_id), array_agg(m.id), array_agg(m.last_sequence), array_agg(m.relay_message_id)
+  INTO known_accounts, known_ids, last_sequences, last_relay_ids
+  FROM (
+    SELECT m.account_id, m.id, m.last_sequence, m.relay_message_id FROM messages m
+    WHERE m.id BETWEEN earliest AND latest AND (p_home IS NULL OR m.account_id = ANY (p_home))
+      AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account_id, p_message_id))
+    ORDER BY m.account_id, m.id FOR UPDATE
+  ) m;
   -- Under the lock, so that times rise with the sequence. A microsecond apart, so that the timeline keeps the order they came in.
   moment := clock_timestamp();
 
@@ -43,8 +52,8 @@ BEGIN
         WITH ORDINALITY AS t (account_id, message_id, event_id, hook, relay_id, n)
       ORDER BY t.account_id, t.message_id, t.event_id, t.n
     ) i
-    JOIN messages m ON m.account_id = i.account_id AND m.id = i.message_id AND m.id BETWEEN earliest AND latest
-      AND (p_home IS NULL OR m.account_id = ANY (p_home))
+    JOIN unnest(known_accounts, known_ids, last_sequences, last_relay_ids)
+      AS m (account_id, id, last_sequence, relay_message_id) ON m.account_id = i.account_id AND m.id = i.message_id
     WHERE NOT EXISTS (
       SELECT FROM events e
       WHERE e.account_id = i.account_id AND e.message_id = i.message_id AND e.id = i.event_id
