@@ -148,7 +148,7 @@ export async function listAccounts(
   return rows.map(toAccount);
 }
 
-/** Within a transaction: lets one writer at a time number what an account has in versions. */
+/** Within a transaction: one writer at a time counts or numbers what an account has. */
 export async function lockAccount(client: Queryable, id: number): Promise<void> {
   const rows = await client.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
   if (rows.length === 0) noAccount(id);

@@ -22,7 +22,7 @@ export async function makeAddressToken(
   const made = await database.query(
     `INSERT INTO address_verifications (account_id, address, token_hash, expires_at)
      SELECT account_id, value, $3, now() + interval '${VALID_HOURS} hours' FROM identities
-     WHERE account_id = $1 AND value = $2
+     WHERE account_id = $1 AND value = $2 FOR KEY SHARE
      ON CONFLICT (account_id, address) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at
      RETURNING 1`,
     [accountId, normaliseIdentity(text), hash],

@@ -42,9 +42,9 @@ interface InvitationRow extends Omit<Invitation, 'id' | 'createdAt' | 'expiresAt
   expiresAt: Date;
 }
 
-const SELECT = `SELECT i.id AS uuid, i.account_id AS "accountId", a.name AS "accountName", i.email, i.role,
-  i.invited_by AS "invitedBy", i.created_at AS "createdAt", i.expires_at AS "expiresAt"
-  FROM invitations i JOIN accounts a ON a.id = i.account_id`;
+const COLUMNS = `i.id AS uuid, i.account_id AS "accountId", a.name AS "accountName", i.email, i.role,
+  i.invited_by AS "invitedBy", i.created_at AS "createdAt", i.expires_at AS "expiresAt"`;
+const SELECT = `SELECT ${COLUMNS} FROM invitations i JOIN accounts a ON a.id = i.account_id`;
 
 /** A new link; an older one for the same address stops working. */
 export async function createInvitation(
@@ -55,7 +55,7 @@ export async function createInvitation(
   const email = readEmail(wish.email);
   const { token, hash } = makeToken(wish.accountId);
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
-  await database.transaction(async (client) => {
+  const [row] = await database.transaction(async (client) => {
     await lockAccount(client, wish.accountId);
     await refuseMember(client, wish.accountId, email);
     await client.query(
@@ -65,11 +65,12 @@ export async function createInvitation(
          token_hash = excluded.token_hash, created_at = now(), expires_at = excluded.expires_at`,
       [wish.accountId, uuid, email, wish.role, wish.invitedBy, hash],
     );
+    // Still under the lock: the next invitation of the same address takes this one's place.
+    return await client.query<InvitationRow>(`${SELECT} WHERE i.account_id = $1 AND i.id = $2`, [
+      wish.accountId,
+      uuid,
+    ]);
   });
-  const [row] = await database.query<InvitationRow>(
-    `${SELECT} WHERE i.account_id = $1 AND i.id = $2`,
-    [wish.accountId, uuid],
-  );
   return { invitation: toInvitation(row!), token };
 }
 
@@ -114,19 +115,13 @@ export async function withdrawInvitation(
   accountId: number,
   id: string,
 ): Promise<Invitation> {
-  const uuid = readUuid('inv_', id) ?? null;
   const [row] = await database.query<InvitationRow>(
-    `${SELECT} WHERE i.account_id = $1 AND i.id = $2`,
-    [accountId, uuid],
+    `DELETE FROM invitations i USING accounts a
+     WHERE i.account_id = $1 AND i.id = $2 AND a.id = i.account_id RETURNING ${COLUMNS}`,
+    [accountId, readUuid('inv_', id) ?? null],
   );
-  if (row === undefined) {
-    throw new Problem('not-found', `This account has no invitation ${id.slice(0, 64)}.`);
-  }
-  await database.query('DELETE FROM invitations WHERE account_id = $1 AND id = $2', [
-    accountId,
-    uuid,
-  ]);
-  return toInvitation(row);
+  if (row !== undefined) return toInvitation(row);
+  throw new Problem('not-found', `This account has no invitation ${id.slice(0, 64)}.`);
 }
 
 /**

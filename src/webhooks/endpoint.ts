@@ -1,6 +1,7 @@
 // Endpoints: where an account wants its events, and how it is set up. Called by the CLI and the
 // dashboard; the worker writes their health.
 
+import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import type { HookType } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
@@ -62,12 +63,17 @@ export async function createEndpoint(
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
   const secret = newSecret();
   const types = readTypes(wanted.eventTypes);
-  const made = await database.transaction(async (client) =>
-    client.query<{ count: number }>(
-      `WITH present AS (SELECT count(*) AS count FROM webhook_endpoints WHERE account_id = $1), made AS (
-         INSERT INTO webhook_endpoints (account_id, id, url, event_types, fifo, secret)
-         SELECT a.id, $2, $3, $4, $5, $6 FROM accounts a, present p WHERE a.id = $1 AND p.count < $7)
-       SELECT p.count FROM present p JOIN accounts a ON a.id = $1`,
+  await database.transaction(async (client) => {
+    await lockAccount(client, accountId);
+    if ((await listEndpoints(client, accountId)).length >= MOST_ENDPOINTS) {
+      throw new Problem(
+        'invalid',
+        `An account can have at most ${MOST_ENDPOINTS} webhook endpoints. Change one of them instead.`,
+      );
+    }
+    await client.query(
+      `INSERT INTO webhook_endpoints (account_id, id, url, event_types, fifo, secret)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
       [
         accountId,
         uuid,
@@ -75,19 +81,9 @@ export async function createEndpoint(
         types,
         wanted.fifo ?? false,
         await sealSecret(client, vault, { accountId, endpointUuid: uuid }, secret),
-        MOST_ENDPOINTS,
       ],
-    ),
-  );
-  if (made[0] === undefined) {
-    throw new Problem('not-found', `There is no account ${accountId}.`, { see: 'list_accounts' });
-  }
-  if (made[0].count >= MOST_ENDPOINTS) {
-    throw new Problem(
-      'invalid',
-      `An account can have at most ${MOST_ENDPOINTS} webhook endpoints. Change one of them instead.`,
     );
-  }
+  });
   return {
     id: showUuid('whe_', uuid),
     secret,

@@ -3,7 +3,7 @@
 import { Problem } from '../errors.ts';
 import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
-import { type Endpoint, getEndpoint, readTypes } from './endpoint.ts';
+import { type Endpoint, getEndpoint, lockEndpoint, readTypes } from './endpoint.ts';
 import { EVERY_HOOK_TYPE, HOOK_TYPES, kindOf } from './event-body.ts';
 
 export type Selection =
@@ -35,6 +35,8 @@ export async function replay(
       'deliveryId' in selection
         ? await endpointBehind(client, accountId, selection.deliveryId)
         : selection.endpointId;
+    // Keeps two replays apart, and a removal.
+    if (!dryRun) await lockEndpoint(client, accountId, endpointId);
     const endpoint = await getEndpoint(client, accountId, endpointId);
     if (!dryRun) await openFor(client, endpoint);
     const now = new Date(nowMs);
@@ -83,17 +85,15 @@ function noDelivery(id: string): never {
   });
 }
 
-/**
- * A replay implies that the endpoint works again: a pause of the breaker ends. The row's lock keeps
- * two replays apart.
- */
+/** A replay implies that the endpoint works again: a pause of the breaker ends. */
 async function openFor(client: Queryable, endpoint: Endpoint): Promise<void> {
-  const opened = await client.query(
-    `UPDATE webhook_endpoints SET paused_until = NULL
-     WHERE account_id = $1 AND id = $2 AND disabled_at IS NULL RETURNING id`,
-    [endpoint.accountId, readUuid('whe_', endpoint.id)],
-  );
-  if (opened.length > 0) return;
+  if (endpoint.disabledAt === null) {
+    await client.query(
+      'UPDATE webhook_endpoints SET paused_until = NULL WHERE account_id = $1 AND id = $2',
+      [endpoint.accountId, readUuid('whe_', endpoint.id)],
+    );
+    return;
+  }
   throw new Problem('invalid', `${endpoint.id} is disabled. Enable it first.`, {
     see: 'update_webhook_endpoint',
   });
