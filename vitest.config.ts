@@ -17,7 +17,7 @@ export const EACH = {
   pool: 'forks' as const,
   // No module of ours keeps state, so files may share what a worker has loaded: a third of the time went into imports.
   isolate: false,
-  testTimeout: 120_000,
+  testTimeout: 180_000,
   // As long as other conditions are waited for; a second is soon over on a busy machine.
   expect: { poll: { timeout: 60_000 } },
   hookTimeout: 180_000,

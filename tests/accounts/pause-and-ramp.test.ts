@@ -155,7 +155,7 @@ describe('a pause', () => {
       await door.stop();
       await test.drop();
     }
-  }, 60_000);
+  });
 
   it('comes with complaints, and each account stands for itself', async () => {
     const [bad, good] = [await service.account(), await service.account()];

@@ -40,7 +40,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     await until(async () => (await api.webhooks.listDeliveries({ id: ids.endpoint })).data[0]);
     await addRelay(service, { name: 'spare', url: 'smtp://127.0.0.1:1', weight: 0 });
     page = await open({ accountId: account.id, role: 'owner', operator: true });
-  }, 60_000);
+  });
 
   const dialog = () => page.getByRole('dialog');
   const isFocused = (at: Locator) =>

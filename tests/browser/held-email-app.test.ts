@@ -103,7 +103,7 @@ describe.skipIf(!dashboard)('The App of a held email', () => {
       .getByText(`It was approved and goes out. Decided by ${person.email}.`)
       .waitFor();
     expect(await app(page).getByRole('button').count()).toBe(0);
-  }, 120_000);
+  });
 });
 
 const app = (page: Page) => page.frameLocator('iframe[title=App]');

@@ -38,7 +38,7 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     await api.webhooks.create({ url: 'https://hooks.example/in' });
     await api.streams.put({ name: 'harvest', kind: 'broadcast', title: 'Harvest news' });
     page = await open({ accountId: account.id, role: 'owner' });
-  }, 120_000);
+  });
 
   const palette = () => page.getByRole('combobox', { name: 'Go to' });
 

@@ -45,7 +45,7 @@ describe.skipIf(dashboard === undefined)('relays', () => {
     );
     await service.send(account.key, anEmail());
     page = await dashboard!.open({ accountId: account.id, role: 'owner', operator: true });
-  }, 60_000);
+  });
 
   it('in every state', async () => {
     await page.goto('/operator/relays');
@@ -59,7 +59,7 @@ describe.skipIf(dashboard === undefined)('relays', () => {
     expect(await page.content()).not.toContain('secret');
     await page.getByText('is never marked delivered').waitFor();
     await look(page, 'relays');
-  }, 60_000);
+  });
 
   it('on a phone', async () => {
     await page.setViewportSize({ width: 390, height: 1600 });

@@ -22,7 +22,7 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 120_000);
+  });
   afterAll(() => cluster?.stop());
 
   describe('a distributed database', () => {

@@ -42,7 +42,7 @@ describe('the first start', () => {
     } finally {
       await service.end('SIGTERM');
     }
-  }, 60_000);
+  });
 
   it('with a relay leads to setting up, and speaks of no key: there is no account yet', async () => {
     const service = await startProcess({ DATABASE_URL: test.url, RELAY_URL: 'smtp://127.0.0.1:1' });
@@ -52,7 +52,7 @@ describe('the first start', () => {
     } finally {
       await service.end('SIGTERM');
     }
-  }, 60_000);
+  });
 
   it('that is stopped while it makes the demo account ends in good order', async () => {
     let meanwhile!: () => void;
@@ -79,7 +79,7 @@ describe('the first start', () => {
     expect(await ended).toEqual([0, null]);
     expect(output()).not.toMatch(/error|after calling end/i);
     expect(output()).toContain('Sandmartin is running');
-  }, 60_000);
+  });
 
   it('makes one demo account, also when several processes start at once, and never again', async () => {
     const config = readConfig({ DATABASE_URL: test.url });

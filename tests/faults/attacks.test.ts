@@ -59,7 +59,7 @@ beforeAll(async () => {
   attacker = await makeAccount(test.database);
   bystander = await makeAccount(test.database);
   for (const account of [attacker, bystander]) await send(account, welcome());
-}, 120_000);
+});
 afterAll(async () => {
   await service.end('SIGTERM');
   await test.drop();
@@ -180,4 +180,4 @@ it('memory comes back when it is over', async () => {
     for (let n = 0; n < 50; n++) await send(bystander, welcome());
     return residentMb() - before < 64;
   }, 60_000);
-}, 120_000);
+});

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   for (let n = 0; n < 20; n++) await ask('/v1/send', welcome());
   await ask('/v1/send', anEmail({ text: repeated('warm ', 2 * MB) }));
-}, 120_000);
+});
 afterAll(async () => {
   await service.end('SIGTERM');
   await test.drop();
@@ -106,7 +106,7 @@ describe.each(Object.keys(LARGEST))('%s', (name) => {
     fresh = await startWatched({ DATABASE_URL: test.url, ROLES: 'api' });
     for (let n = 0; n < 20; n++) await ask('/v1/send', welcome(), fresh);
     await ask('/v1/send', anEmail({ text: repeated('warm ', 2 * MB) }), fresh);
-  }, 120_000);
+  });
   afterAll(() => fresh.end('SIGTERM'));
 
   it('is sent', async () => {
@@ -118,7 +118,7 @@ describe.each(Object.keys(LARGEST))('%s', (name) => {
     });
     expect(stands).toEqual([]);
     expect(aboveFirstMb).toBeLessThan(SENT_MB);
-  }, 120_000);
+  });
 
   it.each(['content', 'source', 'attachments/0'])(
     'is read: %s',
@@ -230,7 +230,7 @@ it('24 MB of character references, looked through for links because of a rule of
   const { stands, grewMb } = await service.watch(sends);
   expect(stands).toEqual([]);
   expect(grewMb).toBeLessThan(SENT_MB + LARGEST_MB);
-}, 120_000);
+});
 
 it('100 hostile subjects take what a thread for templates has, and no more', async () => {
   const subject = "{{ (['A'*900000]*100000)|sort|length }}";
@@ -240,7 +240,7 @@ it('100 hostile subjects take what a thread for templates has, and no more', asy
   });
   expect(stands).toEqual([]);
   expect(grewMb).toBeLessThan(128);
-}, 120_000);
+});
 
 describe('by SMTP', () => {
   const part = (encoding: string, disposition: string): string =>

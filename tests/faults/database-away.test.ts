@@ -27,7 +27,7 @@ beforeAll(async () => {
   const pool = openDatabase(database.url, { connections: 1, onIdleError: () => undefined });
   ({ key } = await makeAccount(pool));
   await pool.close();
-}, 60_000);
+});
 afterAll(async () => {
   await service?.end('SIGTERM');
   await database?.stop();
@@ -85,4 +85,4 @@ it('says each fault about once a second, without a stack, and recovers', async (
     return answer.status === 202 && answer;
   }, 30_000);
   await until(async () => (await read(accepted.body.id)).body.status === 'delivered', 30_000);
-}, 120_000);
+});

@@ -36,7 +36,7 @@ describe.runIf(mounted)('a disk of 300 MB', () => {
     const database = openDatabase(url, { connections: 1, onIdleError: () => undefined });
     ({ key } = await makeAccount(database));
     await database.close();
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.end('SIGTERM');
     execFileSync('umount', ['-l', disk]);
@@ -80,7 +80,7 @@ describe.runIf(mounted)('a disk of 300 MB', () => {
     rmSync(ballast);
     await until(async () => (await send()).status === 202);
     await until(async () => (await ready()).status === 200);
-  }, 120_000);
+  });
 
   it('read-only: the start says so and what to do, also where the folder does not exist yet', async () => {
     const other = join(disk, 'other');
@@ -93,5 +93,5 @@ describe.runIf(mounted)('a disk of 300 MB', () => {
       expect(stderr).toContain('DATA_DIR');
     }
     execFileSync('umount', [other]);
-  }, 60_000);
+  });
 });

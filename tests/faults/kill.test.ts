@@ -132,4 +132,4 @@ it('ten processes migrate an empty database at once', async () => {
   );
   await Promise.all(pools.map((pool) => pool.close()));
   await empty.drop();
-}, 60_000);
+});

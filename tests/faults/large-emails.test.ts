@@ -69,7 +69,7 @@ describe.each(Object.keys(RELAYS) as (keyof typeof RELAYS)[])('%s', (name) => {
       RELAY_DOWN: 'queue',
       ...relay.env,
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end('SIGTERM');
     relay.close();

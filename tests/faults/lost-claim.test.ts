@@ -70,7 +70,7 @@ it('what was claimed for nobody is given back, and leaves', async () => {
   await until(async () => (await stateOf()) === 'in hand');
   await door.open();
   await until(async () => (await stateOf()) === undefined, 45_000);
-}, 60_000);
+});
 
 it('a claim that comes to its end too late takes nothing', async () => {
   await waitingEmail();

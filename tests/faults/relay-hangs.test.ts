@@ -94,7 +94,7 @@ it('30 emails of a destination have all begun to hang before the first other one
     return good.length === 20;
   });
   await until(() => good.every((id) => relay.taken.includes(id)));
-}, 90_000);
+});
 
 it('30 emails hang on the connections that stand, new ones work: nothing waits for ten minutes', async () => {
   const relay = await startRelay({ hangs: ({ connection }) => connection < 12 });
@@ -108,7 +108,7 @@ it('30 emails hang on the connections that stand, new ones work: nothing waits f
   // What hangs after its content was sent is never sent again behind the relay's back; all others go.
   await until(() => ids.filter((id) => relay.taken.includes(id)).length >= 18, 30_000);
   expect(new Set(relay.taken).size).toBe(relay.taken.length);
-}, 90_000);
+});
 
 it('a relay that makes everybody wait for its greeting is not taken for dead once it is known', async () => {
   const relay = await startRelay({ greetingMs: () => 2_500 });
@@ -122,7 +122,7 @@ it('a relay that makes everybody wait for its greeting is not taken for dead onc
     return relay.connects() >= before + 2;
   }, 30_000);
   expect((await send()).status).toBe(202);
-}, 60_000);
+});
 
 it('an idle service notices an outage without an email', async () => {
   const relay = await startRelay();
@@ -132,7 +132,7 @@ it('an idle service notices an outage without an email', async () => {
   await until(async () => (await metric(service, 'sandmartin_relay_state')) > 0);
   await relay.heal();
   await until(async () => (await metric(service, 'sandmartin_relay_state')) === 0);
-}, 60_000);
+});
 
 it('a wall clock that is set back an hour keeps nothing open', async () => {
   const relay = await startRelay();
@@ -150,7 +150,7 @@ it('a wall clock that is set back an hour keeps nothing open', async () => {
   offsetMs = -3_600_000;
   await relay.heal();
   await answers(202);
-}, 60_000);
+});
 
 it.each(['hangs at MAIL', 'hangs after the email'] as const)(
   'SIGTERM while the relay %s: exit 0, and what was not begun is due at once',

@@ -49,4 +49,4 @@ it('an API process refuses while delivery finds the relay down; a frozen process
   await relay.fail('greets with 421');
   await answers(502);
   expect(alive.output()).toContain('the circuit is open');
-}, 120_000);
+});

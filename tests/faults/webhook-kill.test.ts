@@ -133,7 +133,7 @@ it('each event reaches the receiver at least once, without gaps, whatever dies w
   ]);
   check('/hook', await eventIds(account), MESSAGES);
   check('/hook/in-order', await eventIds(inOrder), MESSAGES_IN_ORDER);
-}, 120_000);
+});
 
 async function eventIds(account: number): Promise<Set<string>> {
   const rows = await test.database.query<{ id: string }>(

@@ -153,7 +153,7 @@ it('a body in chunks of one byte takes no more memory than its bytes', async () 
   await until(() => line.said().includes('\r\n\r\n'), 60_000);
   expect(line.said()).toContain('202 Accepted');
   line.socket.destroy();
-}, 90_000);
+});
 
 describe('a process that was frozen', () => {
   const limits = { ...BODY_LIMITS, graceMs: 300, giveWayAfterMs: 300 };

@@ -393,7 +393,7 @@ describe('a reporter the operator trusts', () => {
     dns.silent = false;
     expect(await deliver(COMPLAINTS, raw, believing)).toMatch(/^250 /);
     expect(await told(copy!.id)).toEqual([['complained', copy!.to]]);
-  }, 30_000);
+  });
 });
 
 it('a recipient who makes up reports about their own copy is heard two thousand times', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
     SENDGRID_VERIFICATION_KEYS: spki,
   });
   account = await service.account();
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await sink.stop();

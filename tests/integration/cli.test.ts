@@ -20,7 +20,7 @@ let service: ServiceProcess;
 
 beforeAll(async () => {
   service = await startProcess({ ...env, LOG_LEVEL: 'info' });
-}, 120_000);
+});
 afterAll(async () => {
   await service.end('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
@@ -61,7 +61,7 @@ it('the first start prints a key and two commands that work as they are', async 
     });
     return timeline.body.status === 'delivered';
   });
-}, 60_000);
+});
 
 it('account, identity, key: from nothing to an email and its story', async () => {
   const wish = ['--name', 'Acme', '--plan', 'paid', '--rate', '50'];
@@ -141,7 +141,7 @@ describe('faults are said in one sentence, with exit code 1', () => {
     expect(result.stderr).toMatch(/already in use/);
     expect(result.stderr).not.toContain('at ');
     expect(result.code).toBe(1);
-  }, 60_000);
+  });
 
   it.each([
     [{ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, /ECONNREFUSED.*DATABASE_URL/],
@@ -169,7 +169,7 @@ describe('faults are said in one sentence, with exit code 1', () => {
     expect(result.stderr).toMatch(/EADDRINUSE.*PORT/);
     expect(result.stderr).not.toContain('    at ');
     expect(result.code).toBe(1);
-  }, 60_000);
+  });
 
   it('every fault of the configuration at once', async () => {
     const result = await runCommand(['serve'], {
@@ -192,7 +192,7 @@ it('doctor answers in plain words', async () => {
     expect.arrayContaining(['database', 'clock', 'relay', 'API port', 'disk']),
   );
   expect(findings.find((finding) => finding.check === 'database')?.ok).toBe(true);
-}, 60_000);
+});
 
 it('logs name request, account and message, and never a key or a body', async () => {
   const log = service.output();
@@ -206,4 +206,4 @@ it('after a restart the key is not shown again, and how to make one is', async (
   service = await startProcess(env);
   expect(service.output()).not.toContain('sm_live_');
   expect(service.output()).toContain('key create');
-}, 120_000);
+});

@@ -201,7 +201,7 @@ describe('the circuit', () => {
       );
       return row?.left === 0;
     }, 30_000);
-  }, 120_000);
+  });
 });
 
 it('a graceful stop finishes what is in hand and loses nothing', async () => {

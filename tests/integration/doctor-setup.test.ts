@@ -23,7 +23,7 @@ beforeAll(async () => {
   reporting = await startSink();
   silent = await startSink({ hideDSN: true });
   service = await startTestService({ RELAY_URL: silent.url });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await reporting.stop();

@@ -25,7 +25,7 @@ beforeAll(async () => {
     startProcess({ ...env, ROLES: 'delivery' }),
     startProcess({ ...env, ROLES: 'delivery' }),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(processes.map((process) => process.end('SIGTERM')));
   await sink.stop();

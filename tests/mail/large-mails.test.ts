@@ -97,7 +97,7 @@ it('one to several arrives as it was written at each, and differs in their own t
   }
   expect(new Set(tokens).size).toBe(3 * people.length);
   expect(new Set(rest).size).toBe(1);
-}, 60_000);
+});
 
 it('assembled in a thread is the same as assembled here', () => {
   const mailbox = (address: string) => parseMailbox(address) as Mailbox;

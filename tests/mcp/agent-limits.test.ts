@@ -261,4 +261,4 @@ it('email of a sandbox-only key never reaches the relay that is configured', asy
     await service.stop();
     await new Promise<void>((resolve) => relay.close(() => resolve()));
   }
-}, 120_000);
+});

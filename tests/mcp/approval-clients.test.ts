@@ -283,7 +283,7 @@ describe('what a client answers', () => {
       });
     };
     await Promise.all([only('decline'), only('cancel'), only('accept'), inStream()]);
-  }, 60_000);
+  });
 
   it('cannot ask for what it did not send itself', async () => {
     const other = (await service.send(account.key, anEmail())).body.id;

@@ -534,7 +534,7 @@ it('link_hosts: names and headers count too', async () => {
       expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
     }
   }
-}, 120_000);
+});
 
 /** What the rule cannot look through, and what leads elsewhere in what it can. */
 const FILES: [filename: string, content_type: string, content: string | Buffer][] = [
@@ -625,7 +625,7 @@ it('link_hosts: megabytes are looked through to their end, also where they are c
       expect(atOnce(strangeLink(text, ['example.com'])), `${before}`).toMatch(/^evil/);
     }
   }
-}, 120_000);
+});
 
 it('link_hosts: what a browser reads as a link, and what a template puts together', async () => {
   const { key } = await keyWith({ linkHosts: ['example.com'] });
@@ -659,7 +659,7 @@ it('link_hosts: what a browser reads as a link, and what a template puts togethe
     const statuses = await byEveryDoor(key, anEmail(attempt));
     expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
   }
-}, 120_000);
+});
 
 it('by SMTP: what no other door would let through', async () => {
   const tries: [rule: string, limits: Partial<AgentLimits>, header: string, body?: string][] = [
@@ -686,4 +686,4 @@ it('by SMTP: what no other door would let through', async () => {
     ]);
     client.socket.destroy();
   }
-}, 60_000);
+});

@@ -135,4 +135,4 @@ it('an email whose processes die again and again is set aside, and delays itself
   }
   expect((await states())[0]!.reason).toContain('the process died');
   await staying.end();
-}, 30_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
   account = await service.account();
   for (const at of [1, 2]) await addRelay(service, { name: NAMES[at]!, url: relays[at]!.url });
   await haveRelays(service, [...NAMES]);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   for (const relay of [...relays, slow]) await relay.stop();

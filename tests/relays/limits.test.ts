@@ -72,7 +72,7 @@ describe.each([1, 2])('%i delivery processes', (count) => {
     await send(100);
     await until(() => cameAtMs.length === 100, 60_000);
     expectNoMoreThan(20, sinceMs);
-  }, 120_000);
+  });
 
   it('a day’s emails are never passed; the rest goes through the other', async () => {
     await changeRelays(first(), {
@@ -94,7 +94,7 @@ describe.each([1, 2])('%i delivery processes', (count) => {
     expect(shown.detail).toContain('daily limit');
     await until(async () => (await left()) === 0, 60_000);
     expect(limited.emails.length).toBe(150);
-  }, 120_000);
+  });
 
   it('where the day is used up everywhere, 502 says so, and more allowed is used', async () => {
     await changeRelays(first(), { default: { enabled: false } });
@@ -110,7 +110,7 @@ describe.each([1, 2])('%i delivery processes', (count) => {
     }, 60_000);
     expect(limited.emails.length).toBe(waiting);
     expect(other.emails).toEqual([]);
-  }, 120_000);
+  });
 });
 
 it('what a process has left of a day is worth nothing on the next', async () => {
@@ -135,7 +135,7 @@ it('what a process has left of a day is worth nothing on the next', async () => 
   await share.close();
   expect(await used()).toBe(11);
   await test.drop();
-}, 60_000);
+});
 
 describe('a relay that is slow by its limit', () => {
   beforeAll(() => startProcesses(1), 60_000);
@@ -154,7 +154,7 @@ describe('a relay that is slow by its limit', () => {
     await until(() => other.emails.length === 10, 50_000);
     // Before half of what a process has in hand was through, 64 of them, nothing else was claimed.
     expect(cameAtMs.length).toBeLessThan(60);
-  }, 120_000);
+  });
 
   it('takes by weight what it may, and the others take the rest', async () => {
     await changeRelays(first(), { limited: { rules: [], weight: 1 } });
@@ -162,7 +162,7 @@ describe('a relay that is slow by its limit', () => {
     await send(200);
     await until(() => other.emails.length - before > 150, 60_000);
     expectNoMoreThan(1, sinceMs);
-  }, 120_000);
+  });
 
   it('keeps none of those that wait for it when it is disabled', async () => {
     await changeRelays(first(), { limited: { enabled: false } });
@@ -175,5 +175,5 @@ describe('a relay that is slow by its limit', () => {
     }, 60_000);
     expect(limited.emails.length).toBe(limitedHas);
     expect(limitedHas + other.emails.length).toBe(610);
-  }, 120_000);
+  });
 });

@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)('Postfix beside another relay', () => {
     account = await service.account();
     await addRelay(service, { name: 'postfix', url: postfix.relayUrl });
     await haveRelays(service, ['default', 'postfix']);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.stop();
     await other?.stop();
@@ -81,5 +81,5 @@ describe.skipIf(missing !== undefined)('Postfix beside another relay', () => {
     const before = other.emails.length;
     await send(COUNT);
     await until(() => other.emails.length === before + COUNT, 60_000);
-  }, 90_000);
+  });
 });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   service = await startWith(one.url);
   account = await service.account({ identities: [] });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await test.drop();
@@ -91,7 +91,7 @@ describe('the return path of a domain', () => {
     await until(() => probes().length === 1);
     expect(probes()[0]!.recipients[0]).toMatch(/^probe\+[0-9a-f]{32}@sm-bounces\.lost\.example$/);
     expect(await returnPathOf('lost.example')).toBe('bounces.test');
-  }, 60_000);
+  });
 
   it('is its own once a probe came back', async () => {
     leads.one = true;
@@ -101,7 +101,7 @@ describe('the return path of a domain', () => {
     // The one that was lost is found by the next check.
     await check('lost.example');
     await until(async () => (await returnPathOf('lost.example')) === 'sm-bounces.lost.example');
-  }, 60_000);
+  });
 
   it('is given up when no probe came back for three days, or the CNAME is gone', async () => {
     leads.one = false;
@@ -112,7 +112,7 @@ describe('the return path of a domain', () => {
     dns.zone.delete('CNAME sm-bounces.found.example');
     await check('found.example');
     await until(async () => (await returnPathOf('found.example')) === 'bounces.test');
-  }, 60_000);
+  });
 
   it('is BOUNCE_DOMAIN again with a relay that is added, until a probe came back through it', async () => {
     leads.one = true;
@@ -136,7 +136,7 @@ describe('the return path of a domain', () => {
     await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
     leads.one = false;
     leads.two = false;
-  }, 120_000);
+  });
 
   it('with two relays: only when both bring it back', async () => {
     leads.one = true;
@@ -152,7 +152,7 @@ describe('the return path of a domain', () => {
     leads.two = true;
     await check('both.example');
     await until(async () => (await returnPathOf('both.example')) === 'sm-bounces.both.example');
-  }, 60_000);
+  });
 });
 
 it('doctor sends a probe through each relay, and asks for the SPF record that all include', async () => {
@@ -172,7 +172,7 @@ it('doctor sends a probe through each relay, and asks for the SPF record that al
   expect((await doctor())('SPF')).not.toHaveProperty('warning');
   dns.publish('TXT', 'bounces.test', 'v=spf1 mx -all');
   expect((await doctor())('SPF').detail).toContain('bounces.test has 2 SPF records');
-}, 60_000);
+});
 
 it('nobody makes up a probe', async () => {
   const url = `smtp://127.0.0.1:${service.feedbackPort}?tls=off`;
@@ -202,7 +202,7 @@ describe('RELAY_URL that a restart changes', () => {
     await check('moved.example');
     // In the sandbox reports always find the way.
     expect(await isInUse()).toBe(true);
-  }, 60_000);
+  });
 
   it('from the sandbox to a relay: proved anew, without anybody asking', async () => {
     leads.one = false;
@@ -219,7 +219,7 @@ describe('RELAY_URL that a restart changes', () => {
     leads.two = true;
     await restartWith(one.url);
     await until(async () => (await returnPathOf('moved.example')) === ownPath);
-  }, 60_000);
+  });
 
   it('a command that knows another, or none, proves nothing', async () => {
     leads.one = false;
@@ -234,5 +234,5 @@ describe('RELAY_URL that a restart changes', () => {
       });
       expect(await isInUse()).toBe(false);
     }
-  }, 60_000);
+  });
 });

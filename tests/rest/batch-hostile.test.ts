@@ -83,7 +83,7 @@ describe('25 MB in one batch hold the event loop for less than 100 ms', () => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const post = () => request(`${service.url}/emails/batch`, { method: 'POST', headers, body });
     expect(await expectTurns(post)).toMatchObject({ status: 200 });
-  }, 120_000);
+  });
 
   it('100,000 unknown fields and values are refused', async () => {
     const batch = repeated(100, (n) => ({

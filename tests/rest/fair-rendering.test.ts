@@ -77,7 +77,7 @@ it('connections full of failing renders do not stand before another tenant’s s
   } finally {
     await load.stop();
   }
-}, 120_000);
+});
 
 it('an account far over its time is told 429 with retry-after, before rendering; others are not', async () => {
   const flooding = await service.account({ ratePerSecond: 1 });
@@ -99,7 +99,7 @@ it('an account far over its time is told 429 with retry-after, before rendering;
     await load.stop();
     stoppedAtMs = undefined;
   }
-}, 120_000);
+});
 
 describe('the budget', () => {
   const setUp = () => {

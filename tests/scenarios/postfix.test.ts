@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
       expect(answer.status).toBe(202);
       ids.set(name, answer.body.id);
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service?.stop();

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { email } = await makeUser(service.database, { accountId: account.id });
   owner = Object.assign(openClient(service.url), { email });
   await owner.call('signIn', { body: { email, password: PASSWORD } });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await sink.stop();
@@ -137,4 +137,4 @@ it('every table is without every secret, once what was mailed is handed over', a
       .map(([kind]) => `${kind} in ${table}`),
   );
   expect(found).toEqual([]);
-}, 60_000);
+});

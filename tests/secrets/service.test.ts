@@ -87,7 +87,7 @@ it('set after a first start without it, and rotated later: email goes out signed
   const rotated = await start(SECOND);
   await sendSigned(rotated, account);
   await clicked(rotated, account, between);
-}, 120_000);
+});
 
 it('a key that was sealed anew under a running process is no fault of the email', async () => {
   const { vault } = await openSecret(test.database, FIRST);

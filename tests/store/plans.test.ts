@@ -38,7 +38,7 @@ it('claiming 100 of 5,000 reads each about once, although the table was empty an
     return stats!.read;
   });
   expect(read).toBeLessThan(3 * 5000);
-}, 60_000);
+});
 
 it('connections compile no plans and commit to disk, also where the URL has options of its own', async () => {
   const url = `${test.url}?options=${encodeURIComponent('-c jit=on -c synchronous_commit=off')}`;

@@ -107,7 +107,7 @@ it('an unsubscribe holds for its stream, a bounce or complaint for all, and what
     }),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 async function apply(accountId: number, it: Deed): Promise<void> {
   const { database } = test;

@@ -87,7 +87,7 @@ it('prints where it is and a test key, on one line; SIGTERM removes all, and the
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   await nothingLeft();
-}, 120_000);
+});
 
 it.each([
   ['killed', 'node'],
@@ -129,4 +129,4 @@ it('a start that fails leaves nothing behind', async () => {
     expect(code).not.toBe(0);
     await nothingLeft();
   }
-}, 120_000);
+});

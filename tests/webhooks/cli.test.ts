@@ -100,7 +100,7 @@ it('from a send to a signed event, its log and its replay', async () => {
   const [, again] = await receiver.received(2);
   expect(again!.headers['x-sm-event-id']).toBe(request!.headers['x-sm-event-id']);
   expect(again!.body.equals(request!.body)).toBe(true);
-}, 90_000);
+});
 
 it('an endpoint is tested, rotated, changed, disabled and enabled', async () => {
   const other = await service.account();
@@ -129,7 +129,7 @@ it('an endpoint is tested, rotated, changed, disabled and enabled', async () => 
   } finally {
     await hook.close();
   }
-}, 90_000);
+});
 
 it('listen forwards new events, signed, until Ctrl-C', async () => {
   const local = await startReceiver({ plain: true });
@@ -160,4 +160,4 @@ it('listen forwards new events, signed, until Ctrl-C', async () => {
     expect(await ended).toEqual([0, null]);
     await local.close();
   }
-}, 60_000);
+});
