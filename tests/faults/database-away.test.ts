@@ -59,7 +59,7 @@ function gaps(said: Line[]): number[] {
 it('says each fault about once a second, without a stack, and recovers', async () => {
   expect((await send()).status).toBe(202);
   await database.stop();
-  const POLLED = ['could not ask for changed accounts', 'could not read the state of the relay'];
+  const POLLED = ['could not ask for changed accounts', 'could not look for due webhooks'];
   await until(
     () => POLLED.every((text) => lines().filter(({ msg }) => msg === text).length >= 4),
     30_000,
@@ -67,9 +67,8 @@ it('says each fault about once a second, without a stack, and recovers', async (
   const said = lines();
   expect(said.filter(({ err }) => err?.stack !== undefined)).toEqual([]);
   expect(Math.min(...gaps(said))).toBeGreaterThanOrEqual(990);
-  // They look several times a second: what was not said is counted.
-  for (const text of POLLED)
-    expect(said.findLast(({ msg }) => msg === text)?.unsaid).toBeGreaterThan(0);
+  // The first looks several times a second: what was not said is counted.
+  expect(said.findLast(({ msg }) => msg === POLLED[0])?.unsaid).toBeGreaterThan(0);
   expect(said.some(({ err }) => err?.message.includes('ECONNREFUSED'))).toBe(true);
 
   // Nothing that is remembered may be trusted by now: neither the key nor the message can be looked up.

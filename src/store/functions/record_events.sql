@@ -15,10 +15,10 @@ DECLARE
   earliest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m LIMIT 1);
   latest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m DESC LIMIT 1);
   -- Of the messages, as they are under the lock.
-  known_accounts bigint[];
-  known_ids uuid[];
+  account_ids bigint[];
+  ids uuid[];
   last_sequences integer[];
-  last_relay_ids text[];
+  relay_message_ids text[];
   -- Of the new events: their positions, and what each has of its message.
   recorded bigint[];
   ranks CONSTANT message_status[] := p_status::message_status[];
@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   IF cardinality(p_event_id) = 0 THEN RETURN; END IF;
   SELECT array_agg(m.account_id), array_agg(m.id), array_agg(m.last_sequence), array_agg(m.relay_message_id)
-  INTO known_accounts, known_ids, last_sequences, last_relay_ids
+  INTO account_ids, ids, last_sequences, relay_message_ids
   FROM (
     SELECT m.account_id, m.id, m.last_sequence, m.relay_message_id FROM messages m
     WHERE m.id BETWEEN earliest AND latest AND (p_home IS NULL OR m.account_id = ANY (p_home))
@@ -52,7 +52,7 @@ BEGIN
         WITH ORDINALITY AS t (account_id, message_id, event_id, hook, relay_id, n)
       ORDER BY t.account_id, t.message_id, t.event_id, t.n
     ) i
-    JOIN unnest(known_accounts, known_ids, last_sequences, last_relay_ids)
+    JOIN unnest(account_ids, ids, last_sequences, relay_message_ids)
       AS m (account_id, id, last_sequence, relay_message_id) ON m.account_id = i.account_id AND m.id = i.message_id
     WHERE NOT EXISTS (
       SELECT FROM events e
