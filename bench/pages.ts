@@ -20,6 +20,8 @@ import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const PORT = 38_491;
+/** How long a pointer rests on a link before it clicks: the page is fetched ahead meanwhile. */
+const POINTING_MS = 200;
 const url = `http://127.0.0.1:${PORT}`;
 
 const browser = await openBrowser();
@@ -93,9 +95,6 @@ async function openPage(cookie: string): Promise<Page> {
   await page.waitForLoadState('networkidle');
   return page;
 }
-
-/** How long a pointer rests on a link before it clicks: the page is fetched ahead meanwhile. */
-const POINTING_MS = 200;
 
 /** Milliseconds from the click until a frame with these words has been drawn. Where the menu has a link, by that. */
 async function visit(page: Page, { path, shows }: Shown): Promise<number> {
