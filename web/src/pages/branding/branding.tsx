@@ -15,7 +15,7 @@ import {
 } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
@@ -84,8 +84,6 @@ function BrandingForm({ view }: { view: BrandingView }) {
   useEffect(() => {
     if (preview.data) setShown(preview.data);
   }, [preview.data]);
-  // Behind the form: three emails take as long to draw as everything else.
-  const previews = useDeferredValue(shown?.previews ?? NO_PREVIEWS, NO_PREVIEWS);
   const faults = fieldFaults(preview.error);
   const contrasts = shown?.contrasts ?? view.contrasts;
   return (
@@ -203,7 +201,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
             />
           </Stack>
         </Paper>
-        <BrandingPreviews slugs={slugs} onSlugs={setSlugs} previews={previews} />
+        <BrandingPreviews slugs={slugs} onSlugs={setSlugs} previews={shown?.previews ?? []} />
       </div>
     </Page>
   );
@@ -269,14 +267,10 @@ function fieldFaults(refusal: Error | null): Partial<Record<string, string>> {
   );
 }
 
-type Previews = { slug: string; email: { html: string } | null }[];
-
-const NO_PREVIEWS: Previews = [];
-
 interface PreviewsProps {
   slugs: string[];
   onSlugs: (slugs: string[]) => void;
-  previews: Previews;
+  previews: { slug: string; email: { html: string } | null }[];
 }
 
 function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
