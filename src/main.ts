@@ -56,12 +56,15 @@ export async function startService(
   const { roles } = config;
   try {
     const shared = await openShared(config, log, opened, clock);
-    const feedbackPort = roles.has('feedback') ? await startFeedback(shared) : undefined;
-    const worker = roles.has('delivery') ? await startDelivery(shared, feedbackPort) : undefined;
+    const feedback = roles.has('feedback') ? await startFeedback(shared) : undefined;
+    const worker = roles.has('delivery')
+      ? await startDelivery(shared, feedback?.player)
+      : undefined;
     if (roles.has('webhooks')) startWebhooks(shared);
     const api = roles.has('api') ? await startApi(shared, worker, limits) : NO_API;
     const metricsPort = await goLive(shared);
     const { database, unfit } = shared;
+    const feedbackPort = feedback?.port;
     return { database, unfit, feedbackPort, metricsPort, ...api, stop: closeAll };
   } catch (error) {
     await closeAll();

@@ -3,18 +3,17 @@ import { startWorker, type Worker } from '../delivery/worker.ts';
 import { openLeases } from '../queue/leases.ts';
 import { openFleet } from '../relays/fleet.ts';
 import { noteRelayUrl } from '../relays/stored-relays.ts';
+import type { Player } from '../sandbox/player.ts';
 import { startSandboxRelay } from '../sandbox/relay.ts';
 import { createRelay } from '../smtp/relay.ts';
 import { openRelayReporting } from '../smtp/relay-state.ts';
 import { readClockHistory, watchForLeaps } from '../store/steady-clock.ts';
 import type { Shared } from './shared.ts';
 
-export async function startDelivery(
-  shared: Shared,
-  feedbackPort: number | undefined,
-): Promise<Worker> {
+/** `player`: plays what the sandbox captures, if this process has one. */
+export async function startDelivery(shared: Shared, player: Player | undefined): Promise<Worker> {
   const { config, database, clock, log, metrics, making, relays, opened, heartbeat } = shared;
-  const sandboxUrl = await startSandbox(shared, feedbackPort);
+  const sandboxUrl = await startSandbox(shared, player);
   if (await noteRelayUrl(database, config.relayUrl)) shared.checkDomains();
   if (!making.isPublic()) {
     log.warn('neither TRACKING_URL nor BASE_URL is set: opens and clicks are not tracked');
@@ -48,17 +47,12 @@ export async function startDelivery(
 const SANDBOX_CONNECTIONS = 2;
 
 /** Returns the URL of the relay that delivers nowhere. */
-async function startSandbox(shared: Shared, feedbackPort: number | undefined): Promise<string> {
-  const { config, database, clock, log, making, secret } = shared;
+async function startSandbox(shared: Shared, player: Player | undefined): Promise<string> {
+  const { database, clock, log, making, secret } = shared;
   const sandbox = await startSandboxRelay({
-    ...{ database, clock, log },
+    ...{ database, clock, log, player },
     returnPathKeys: secret.tokenKeys('return-path'),
     trackingKeys: secret.tokenKeys('tracking'),
-    feedback: {
-      host: config.feedbackHost.replace(/^(0\.0\.0\.0|::)$/, '127.0.0.1'),
-      port: feedbackPort ?? config.feedbackPort,
-    },
-    bounceDomain: config.bounceDomain,
     trackingUrl: making.tracker.url,
   });
   return shared.opened(sandbox, (it) => it.stop()).url;

@@ -7,10 +7,17 @@ import type { Stopped } from '../feedback/received.ts';
 import { createReporters } from '../feedback/reporters.ts';
 import { startFeedbackListener } from '../inbound/feedback-smtp.ts';
 import { JobStopped } from '../process/job-stopped.ts';
+import { type Player, startPlayer } from '../sandbox/player.ts';
 import type { Shared } from './shared.ts';
 
-/** Returns the port on which it listens. */
-export async function startFeedback(shared: Shared): Promise<number> {
+export interface Feedback {
+  /** On which it listens. */
+  port: number;
+  /** Reports about what the sandbox captured come from here. */
+  player: Player;
+}
+
+export async function startFeedback(shared: Shared): Promise<Feedback> {
   const { config, database, clock, log, recorder, matcher, secret, threads, dns } = shared;
   const listener = await startFeedbackListener(
     {
@@ -41,7 +48,13 @@ export async function startFeedback(shared: Shared): Promise<number> {
       if (!listener.isListening()) throw new Error('it is not listening; restart the process');
     },
   });
-  return listener.port;
+  const { port } = listener;
+  const player = startPlayer({
+    ...{ database, log, bounceDomain: config.bounceDomain },
+    feedback: { host: config.feedbackHost.replace(/^(0\.0\.0\.0|::)$/, '127.0.0.1'), port },
+    trackingUrl: shared.making.tracker.url,
+  });
+  return { port, player: shared.opened(player, (it) => it.stop()) };
 }
 
 /** Features know nothing of threads: a stopped one is a result like any other. */

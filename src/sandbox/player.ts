@@ -1,6 +1,7 @@
 // The simulator's player: works through the steps still to be played for captured emails. A step
 // that fails is retried later, and what has begun survives a restart, because the steps are in the
-// database (sandbox_acts) from the moment the email is captured.
+// database (sandbox_acts) from the moment the email is captured. It runs where reports are read:
+// that listener is the only one whose address is known for certain.
 
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
@@ -8,7 +9,7 @@ import { createGroupCommit } from '../process/group-commit.ts';
 import type { Log } from '../process/log.ts';
 import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
-import type { Relay } from '../smtp/relay.ts';
+import { createRelay, type Relay } from '../smtp/relay.ts';
 import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
 import { composeComplaint } from './arf.ts';
@@ -19,7 +20,7 @@ import { type Act, SCRIPTS } from './scripts.ts';
 export const SANDBOX_HOST = 'sandbox.localhost';
 
 const POLL_EVERY_MS = 200;
-/** While this process knows of no step to come: only those of processes that died can be due. */
+/** While this process knows of no step to come: those of other processes can be due. */
 const POLL_AT_LEAST_EVERY_MS = 1000;
 /** If a process dies in the middle of a step, others take it over after this. */
 const LEASE_MS = 30_000;
@@ -31,7 +32,7 @@ export interface PlayerDeps {
   database: Database;
   log: Log;
   /** Where reports go. */
-  back: Pick<Relay, 'hand'>;
+  feedback: { host: string; port: number };
   bounceDomain: string;
   trackingUrl: () => string;
 }
@@ -77,13 +78,27 @@ export interface Part {
   dueInMs: number;
 }
 
+/** The parts to store with an email, and a function to begin playing once it is on disk. */
+export interface Plan {
+  parts: Part[];
+  begin: (email: PlayedEmail) => void;
+}
+
 export interface Player {
-  /** The parts to store with the email, and a function to begin playing once it is on disk. */
-  plan(scripts: ReadonlyMap<string, string[]>): {
-    parts: Part[];
-    begin: (email: PlayedEmail) => void;
-  };
+  plan(scripts: ReadonlyMap<string, string[]>): Plan;
   stop(): Promise<void>;
+}
+
+/** For the players of other processes, which look for what is due. */
+export const planForOthers = (scripts: ReadonlyMap<string, string[]>): Plan => ({
+  parts: partsOf(scripts, 0),
+  begin: () => {},
+});
+
+function partsOf(scripts: ReadonlyMap<string, string[]>, dueInMs: number): Part[] {
+  return [...scripts].map(([script, recipients]) => ({
+    ...{ id: bytesToUuid(newIdBytes(Date.now())), script, recipients, dueInMs },
+  }));
 }
 
 interface Row {
@@ -102,7 +117,13 @@ interface Played {
 }
 
 export function startPlayer(deps: PlayerDeps): Player {
-  const { database, log } = deps;
+  const { database, log, feedback } = deps;
+  const { host, port } = feedback;
+  const back = createRelay({
+    url: `smtp://${host.includes(':') ? `[${host}]` : host}:${port}?tls=off`,
+    name: SANDBOX_HOST,
+    maxConnections: 4,
+  });
   const couldNotNote = recurringFault(log, 'error', 'the sandbox could not record a step');
   const couldNotLook = recurringFault(log, 'warn', 'the sandbox could not look for steps');
   const inHand = new Set<Promise<void>>();
@@ -120,7 +141,7 @@ export function startPlayer(deps: PlayerDeps): Player {
   });
 
   function start(row: Row): void {
-    const work = playStep(deps, row)
+    const work = playStep({ ...deps, back }, row)
       .then(async (next) => {
         await played.add({ row, next });
         if (next !== null) expectStep(next.afterMs);
@@ -147,7 +168,7 @@ export function startPlayer(deps: PlayerDeps): Player {
     const room = MOST_IN_HAND - inHand.size;
     if (room <= 0) return;
     const rows = await claim(database, room);
-    if (rows.length === room) expectStep(0);
+    if (rows.length > 0) expectStep(0);
     for (const row of rows) start(row);
   }
   const running = run();
@@ -156,18 +177,14 @@ export function startPlayer(deps: PlayerDeps): Player {
     plan(scripts) {
       // The first step is played at once from memory; if too many are in progress, the next poll
       // takes it.
-      const mine = !stopping && inHand.size < MOST_IN_HAND;
-      if (!mine) expectStep(0);
-      const parts = [...scripts].map(([script, recipients]) => ({
-        id: bytesToUuid(newIdBytes(Date.now())),
-        script,
-        recipients,
-        dueInMs: mine ? LEASE_MS : 0,
-      }));
+      if (stopping || inHand.size >= MOST_IN_HAND) {
+        expectStep(0);
+        return planForOthers(scripts);
+      }
+      const parts = partsOf(scripts, LEASE_MS);
       return {
         parts,
         begin(email) {
-          if (!mine) return;
           for (const { id, script, recipients } of parts) {
             start({ id, script, recipients, step: 0, attempts: 1, email });
           }
@@ -179,12 +196,17 @@ export function startPlayer(deps: PlayerDeps): Player {
       wake();
       await running;
       await Promise.all(inHand);
+      await back.close(1000);
     },
   };
 }
 
+interface Playing extends PlayerDeps {
+  back: Pick<Relay, 'hand'>;
+}
+
 /** Plays one step; returns what comes after it. */
-async function playStep(deps: PlayerDeps, row: Row): Promise<Played['next']> {
+async function playStep(deps: Playing, row: Row): Promise<Played['next']> {
   const { steps } = SCRIPTS[row.script] ?? { steps: [] };
   const step = steps[row.step];
   if (step === undefined) return null;
@@ -261,9 +283,9 @@ function reportsOf(deps: PlayerDeps, act: Act, { email, recipients }: Row): OwnR
 /** The listener refuses it and always will. */
 class Refused extends Error {}
 
-async function send(deps: PlayerDeps, { to, email }: OwnReport): Promise<void> {
+async function send({ back }: Playing, { to, email }: OwnReport): Promise<void> {
   const envelope = { from: '', recipients: [to], envelopeId: '', smtputf8: false };
-  const [outcome] = (await deps.back.hand(envelope, [email])).recipients;
+  const [outcome] = (await back.hand(envelope, [email])).recipients;
   if (outcome?.result === 'refused') throw new Refused(outcome.text);
   if (outcome?.result !== 'accepted') throw new Error(outcome?.text ?? 'no outcome');
 }

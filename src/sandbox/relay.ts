@@ -10,13 +10,12 @@ import { type EmailReference, readCopyToken } from '../feedback/return-path.ts';
 import type { Clock } from '../process/clock.ts';
 import { oneATurn } from '../process/in-turns.ts';
 import type { Log } from '../process/log.ts';
-import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { readToken } from '../tracking/token.ts';
 import { findIn } from './captured-email.ts';
 import { capture } from './inbox.ts';
-import { type Player, SANDBOX_HOST, startPlayer, toPlay } from './player.ts';
+import { type Player, planForOthers, SANDBOX_HOST, toPlay } from './player.ts';
 import { SCRIPTS, scriptFor } from './scripts.ts';
 
 const MOST_MAIL_BYTES = 40 * 1024 * 1024;
@@ -35,20 +34,12 @@ export interface SandboxDeps {
   /** Keys that tell whose email it is, and where its links lead. */
   returnPathKeys: readonly Buffer[];
   trackingKeys: readonly Buffer[];
-  /** Where reports go. */
-  feedback: { host: string; port: number };
-  bounceDomain: string;
   trackingUrl: () => string;
+  /** Undefined: those of other processes play what is captured. */
+  player: Player | undefined;
 }
 
 export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay> {
-  const { host, port } = deps.feedback;
-  const back = createRelay({
-    url: `smtp://${host.includes(':') ? `[${host}]` : host}:${port}?tls=off`,
-    name: SANDBOX_HOST,
-    maxConnections: 4,
-  });
-  const player = startPlayer({ ...deps, back });
   const isFirst = rememberFirsts();
   const server = new SMTPServer({
     name: SANDBOX_HOST,
@@ -67,7 +58,7 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
       } else done();
     },
     onData: (stream, session, done) => {
-      take(deps, stream, session, player, isFirst).then(
+      take(deps, stream, session, isFirst).then(
         (taken) => {
           if (taken === 'drop') hangUp(server, session);
           else done(null, taken);
@@ -89,8 +80,6 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
     url: `smtp://127.0.0.1:${own.port}?tls=off`,
     async stop() {
       await new Promise<void>((resolve) => server.close(resolve));
-      await player.stop();
-      await back.close(1000);
     },
   };
 }
@@ -121,7 +110,6 @@ async function take(
   deps: SandboxDeps,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  player: Player,
   isFirst: IsFirst,
 ): Promise<string> {
   const email = {
@@ -143,7 +131,8 @@ async function take(
   if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
 
   // Nobody gets reports about an email without a return path (RFC 5321 4.5.5).
-  const { parts, begin } = player.plan(email.from === '' ? new Map() : scripts);
+  const plan = deps.player?.plan ?? planForOthers;
+  const { parts, begin } = plan(email.from === '' ? new Map() : scripts);
   const findings = await oneByOne(() => findIn(email.raw, (url) => targetOf(deps, url)));
   const captured = { ...email, origin: originOf(deps, email.from), findings };
   const { database, clock } = deps;

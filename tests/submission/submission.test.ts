@@ -248,7 +248,7 @@ describe('an email', () => {
     for (const gone of ['Received', 'ARC-', 'Authentication-', 'Delivered-To', 'Sender', 'b=x']) {
       expect(head).not.toMatch(new RegExp(`^${gone}|${gone}$`, 'm'));
     }
-    expect(head).not.toContain('2020');
+    expect(head).not.toContain(' 2020 ');
   });
 
   it('the tree stays byte for byte, but for links and the pixel', async () => {
