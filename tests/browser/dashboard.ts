@@ -46,7 +46,8 @@ export async function openDashboard(
   await buildPages();
   const service = await startTestService(env);
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') await tellWhatIsShown(browser);
+    const [fault] = task.result?.errors ?? [];
+    if (task.result?.state === 'fail' && fault) fault.message += await whatIsShown(browser);
   });
   return {
     service,
@@ -60,11 +61,13 @@ export async function openDashboard(
 }
 
 /** What a failed test had before it: a wait that timed out says only what was not there. */
-async function tellWhatIsShown(browser: Browser): Promise<void> {
-  for (const page of browser.contexts().flatMap((context) => context.pages())) {
-    const shown = await page.evaluate('document.body.innerText').catch(String);
-    process.stderr.write(`\n${page.url()} shows:\n${String(shown).slice(0, 3000)}\n`);
-  }
+async function whatIsShown(browser: Browser): Promise<string> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  const shown = pages.map(async (page) => {
+    const text = await page.evaluate('document.body.innerText').catch(String);
+    return `\n${page.url()} shows:\n${String(text).slice(0, 3000)}\n`;
+  });
+  return (await Promise.all(shown)).join('');
 }
 
 /**

@@ -1,5 +1,5 @@
 // Every dialog of the dashboard, opened and left by keyboard: the focus goes into it, and back to
-// where it came from.
+// where it came from. Its buttons stay where they are while it loads: a click would miss them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
@@ -12,6 +12,24 @@ import { openDashboard, PASSWORD } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
+
+/** Looks at every frame, from the moment a dialog is there: `moved` says which of its buttons were elsewhere before. */
+const WATCH_BUTTONS = `
+  globalThis.moved = [];
+  const places = new WeakMap();
+  const look = () => {
+    for (const button of document.querySelectorAll('[role=dialog] button')) {
+      const { x, y, width } = button.getBoundingClientRect();
+      const [oldX, oldY] = places.get(button) ?? [x, y];
+      if (width > 0 && (Math.abs(x - oldX) > 1 || Math.abs(y - oldY) > 1)) {
+        const name = button.innerText || button.ariaLabel;
+        moved.push(name + ': by ' + (x - oldX) + ', ' + (y - oldY));
+      }
+      places.set(button, [x, y]);
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);`;
 
 const pagesFolder = join(import.meta.dirname, '../../web/src');
 
@@ -40,6 +58,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     await until(async () => (await api.webhooks.listDeliveries({ id: ids.endpoint })).data[0]);
     await addRelay(service, { name: 'spare', url: 'smtp://127.0.0.1:1', weight: 0 });
     page = await open({ accountId: account.id, role: 'owner', operator: true });
+    await page.addInitScript(WATCH_BUTTONS);
   });
 
   const dialog = () => page.getByRole('dialog');
@@ -60,6 +79,8 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     }
     await dialog().waitFor();
     await until(isInDialog);
+    await until(async () => (await dialog().locator('[aria-busy=true]').count()) === 0);
+    expect(await page.evaluate('moved')).toEqual([]);
     if (out === undefined) await page.keyboard.press('Escape');
     else {
       await dialog().getByRole('button', { name: out }).first().focus();

@@ -142,7 +142,6 @@ export const theme = createTheme({
     }),
     Modal: of<ModalProps>({
       radius: 'lg',
-      centered: true,
       closeButtonProps: { 'aria-label': 'Close' },
       overlayProps: { backgroundOpacity: 0.4, blur: 2 },
       transitionProps: { duration: 120 },

@@ -44,7 +44,11 @@ export function AppDialog({ opened, onClose, onDone }: AppDialogProps) {
           <Text size="sm" c="dimmed" mb={4}>
             Cannot scan it? Enter this:
           </Text>
-          <CopyLine value={secret.data?.secret ?? '…'} label="Copy the secret" />
+          {secret.data ? (
+            <CopyLine value={secret.data.secret} label="Copy the secret" />
+          ) : (
+            <Skeleton h={29} />
+          )}
         </div>
         <ActionForm
           action={confirm}
