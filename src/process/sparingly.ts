@@ -4,8 +4,12 @@
 /** Counting a million rows takes the server a quarter of a second. */
 const MOST_OF_THE_TIME = 0.02;
 
-/** How long to leave the database alone after a reading that took this long. */
-export const pauseAfter = (tookMs: number): number => tookMs / MOST_OF_THE_TIME;
+/** One that took a minute because the machine stood still must not be the last for an hour. */
+const LONGEST_PAUSE_MS = 10_000;
+
+/** How long to leave the database alone after a reading that took this long, or times as long. */
+export const pauseAfter = (tookMs: number, times = 1): number =>
+  Math.min(LONGEST_PAUSE_MS, (tookMs / MOST_OF_THE_TIME) * times);
 
 /** The last figure until its pause is over; who asks while it is being read gets the same reading. */
 export function sparingly<Figure>(read: () => Promise<Figure>): () => Promise<Figure> {

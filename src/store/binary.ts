@@ -16,9 +16,14 @@ const bytea: ElementType<Buffer | string> = {
   write: (out, value, at, size) => {
     if (typeof value !== 'string') value.copy(out, at);
     // As many bytes as characters means all ASCII, which is copied without checking each one.
-    else out.write(value, at, size, size === value.length ? 'latin1' : 'utf8');
+    else if (size !== value.length) out.write(value, at, size, 'utf8');
+    else if (size > LONGEST_BY_HAND) out.write(value, at, size, 'latin1');
+    else for (let n = 0; n < size; n++) out[at + n] = value.charCodeAt(n);
   },
 };
+
+/** A call of write takes longer than so many steps of a loop. */
+const LONGEST_BY_HAND = 32;
 
 const text: ElementType<string> = { ...bytea, oid: 25 };
 
@@ -158,5 +163,9 @@ const NULL_SIZE = -1;
 
 /** A text[] as a literal, for a column of arrays of different lengths: `{"a","b"}`. */
 export function arrayLiteral(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+  return `{${values.map(quoted).join(',')}}`;
 }
+
+// Looking first takes a tenth of the time, and nearly none has any.
+const quoted = (value: string): string =>
+  /["\\]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;

@@ -56,6 +56,26 @@ it('a full queue is said by name to callers, /readyz, /metrics and doctor; a rep
   expect((await request(`${service.url}/readyz`)).status).toBe(200);
 });
 
+it('a count that was held up does not put off the next one for minutes', async () => {
+  const service = await startFilling({ QUEUE_LIMIT: '1' });
+  const { key } = await service.account();
+  await service.database.transaction(async (client) => {
+    await client.query('LOCK TABLE due_messages IN ACCESS EXCLUSIVE MODE');
+    // Fifty times as long would be longer than until waits.
+    await until(async () => {
+      const held = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE '%queue_size_here%' AND clock_timestamp() - query_start > interval '2 seconds'`,
+      );
+      return held.length > 0;
+    });
+  });
+  expect((await service.send(key, anEmail())).status).toBe(202);
+  expect((await service.send(key, anEmail())).status).toBe(503);
+  await service.database.query('DELETE FROM due_messages');
+  await until(async () => (await service.send(key, anEmail())).status === 202);
+});
+
 it('many at once do not pass it by more than the batches under way', async () => {
   const service = await startFilling({ QUEUE_LIMIT: '20' });
   const { key } = await service.account();
