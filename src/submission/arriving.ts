@@ -47,6 +47,21 @@ class Content extends Readable {
 export class ArrivingStream extends SMTPStream {
   #taker: Taker | undefined;
 
+  /** Commands that are answered together; false: they are read one by one. */
+  onpacket(_packet: Buffer): boolean {
+    return false;
+  }
+
+  override _write(
+    chunk: Buffer,
+    encoding: BufferEncoding,
+    next: (error?: Error | null) => void,
+  ): void {
+    const isBegin = !this._dataMode && !this.isClosed && this._remainder === '';
+    if (isBegin && this.onpacket(chunk)) next();
+    else super._write(chunk, encoding, next);
+  }
+
   /** What comes next is the content of an email. */
   expectContent(taker: Taker): void {
     this._dataMode = true;

@@ -12,6 +12,11 @@ import { replyLines, type SmtpReply } from './replies.ts';
 export interface SubmissionBehaviour {
   /** How long a connection may stay without logging in. */
   strangerMs: number;
+  /**
+   * Whether MAIL and RCPT can be accepted without waiting. False: `onMailFrom` and `onRcptTo` say
+   * why not.
+   */
+  admits(session: SMTPServerSession, recipient: string): boolean;
   /** An email that came in one piece; others come by `onData`. */
   onWhole(
     content: Buffer,
@@ -57,6 +62,7 @@ class SubmissionConnection extends SMTPConnection {
   override _createParser(): ArrivingStream {
     const parser = new ArrivingStream();
     parser.oncommand = (command, next) => this._onCommand(command, next);
+    parser.onpacket = (packet) => this.#begin(parser, packet);
     parser.on('error', (error) => this.send(421, `Error: ${error.message}`));
     return parser;
   }
@@ -94,6 +100,23 @@ class SubmissionConnection extends SMTPConnection {
     const said = this.#said;
     this.#said = '';
     if (said !== '' && this._socket.readyState === 'open') this._socket.write(said, 'latin1');
+  }
+
+  /**
+   * MAIL, one RCPT and DATA in one packet, as clients begin most emails, answered as a whole. All
+   * that is not exactly so, or is not accepted, smtp-server reads command by command.
+   */
+  #begin(parser: ArrivingStream, packet: Buffer): boolean {
+    const { envelope } = this.session;
+    if (!this.#isLoggedIn() || envelope.mailFrom || this._socket.writableNeedDrain) return false;
+    if (packet.length > LONGEST_ENVELOPE) return false;
+    const [, from, to] = ENVELOPE.exec(packet.toString('latin1')) ?? [];
+    if (to === undefined || !this._server.behaviour.admits(this.session, to)) return false;
+    envelope.mailFrom = { address: from!, args: false };
+    envelope.rcptTo.push({ address: to, args: false });
+    this.#gather(`250 2.1.0 Accepted\r\n250 2.1.5 Accepted\r\n${READY}`);
+    this.#expectContent(parser);
+    return true;
   }
 
   override _onCommand(command: Buffer, next?: () => void): void {
@@ -143,12 +166,16 @@ class SubmissionConnection extends SMTPConnection {
       super.handler_DATA(command, next);
       return;
     }
-    this.#gather('354 End data with <CR><LF>.<CR><LF>\r\n');
-    parser.expectContent({
-      whole: (content, done) => this.#takeWhole(content, done),
-      inPieces: () => super.handler_DATA(command, () => undefined),
-    });
+    this.#gather(READY);
+    this.#expectContent(parser);
     next();
+  }
+
+  #expectContent(parser: ArrivingStream): void {
+    parser.expectContent({
+      whole: (content, next) => this.#takeWhole(content, next),
+      inPieces: () => super.handler_DATA(DATA, () => undefined),
+    });
   }
 
   #takeWhole(content: Buffer, next: () => void): void {
@@ -176,8 +203,14 @@ class SubmissionConnection extends SMTPConnection {
 
 type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>;
 
-const PLAIN_ADDRESS =
-  /^(mail from|rcpt to):<([\w+-]{1,30}(?:\.[\w+-]{1,30}){0,2}@(?:(?!xn--)[a-z\d]{1,30}(?:-[a-z\d]{1,30})?\.){1,2}[a-z]{2,20})>$/i;
+const PLAIN =
+  /<([\w+-]{1,30}(?:\.[\w+-]{1,30}){0,2}@(?:(?!xn--)[a-z\d]{1,30}(?:-[a-z\d]{1,30})?\.){1,2}[a-z]{2,20})>/
+    .source;
+const PLAIN_ADDRESS = new RegExp(`^(mail from|rcpt to):${PLAIN}$`, 'i');
+const ENVELOPE = new RegExp(`^mail from:${PLAIN}\r\nrcpt to:${PLAIN}\r\ndata\r\n$`, 'i');
+const LONGEST_ENVELOPE = 512;
+const DATA = Buffer.from('DATA');
+const READY = '354 End data with <CR><LF>.<CR><LF>\r\n';
 
 export const NO_KEYS_IN_THE_CLEAR =
   'An API key is not accepted in the clear. Use STARTTLS first, or the port for TLS.';

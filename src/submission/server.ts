@@ -9,7 +9,15 @@ import { createPlaces, keyOf } from '../smtp/connection-places.ts';
 import type { Certificate } from './certificate.ts';
 import { SubmissionServer } from './connection.ts';
 import { reply } from './replies.ts';
-import { admit, answer, logIn, type SubmissionDeps, take, takePieces } from './taking.ts';
+import {
+  admit,
+  answer,
+  isAdmitted,
+  logIn,
+  type SubmissionDeps,
+  take,
+  takePieces,
+} from './taking.ts';
 
 export interface SubmissionOptions {
   host: string;
@@ -129,6 +137,11 @@ export async function startSubmission(
   };
   const server = new SubmissionServer(behaviour, {
     strangerMs: limits.strangerMs,
+    admits(session, recipient) {
+      if (!isAdmitted(deps, session) || 'fault' in parseAddress(recipient)) return false;
+      places.prove(session);
+      return true;
+    },
     onWhole: (content, session, say) =>
       answer(deps, session, () => take(deps, content, session), say),
   });

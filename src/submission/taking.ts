@@ -118,6 +118,18 @@ export function admit(deps: SubmissionDeps, session: SMTPServerSession): Caller 
   return caller instanceof Promise ? caller.then(noted) : noted(caller);
 }
 
+/** False also while the key has to be looked up. */
+export function isAdmitted(deps: SubmissionDeps, session: SMTPServerSession): boolean {
+  try {
+    const admitted = admit(deps, session);
+    if (!(admitted instanceof Promise)) return true;
+    admitted.catch(() => undefined);
+    return false;
+  } catch {
+    return false;
+  }
+}
+
 /** An email whose content came in one piece. Returns what the reply says after 250. */
 export function take(
   deps: SubmissionDeps,
