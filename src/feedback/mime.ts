@@ -194,6 +194,10 @@ export function parseParameters(field: string): {
   value: string;
   parameters: ReadonlyMap<string, string>;
 } {
+  const [, plain, only, quoted, token] = ONE_PARAMETER.exec(field) ?? [];
+  if (plain !== undefined) {
+    return { value: plain, parameters: new Map([[only!.toLowerCase(), quoted ?? token!]]) };
+  }
   const parameters = new Map<string, string>();
   const semicolon = field.indexOf(';');
   const value = (semicolon < 0 ? field : field.slice(0, semicolon)).trim();
@@ -219,6 +223,8 @@ function parameterValue(text: string, at: number): { text: string; end: number }
   const quoted = match[1]?.replace(/\\(.)/g, '$1');
   return { text: quoted ?? match[0], end: PARAMETER_VALUE.lastIndex };
 }
+/** Most have one, with nothing to decide: `text/html; charset=utf-8`. */
+const ONE_PARAMETER = /^([\w/+.-]{1,200}); ([\w*-]{1,60})=(?:"([^"\\]{1,200})"|([^\s;"=]{1,200}))$/;
 const PARAMETER_VALUE = /"((?:[^"\\]|\\.)*)"?|[^\s;"]+/y;
 
 /** The part's text: transfer encoding and charset undone, line ends as \n. */

@@ -12,11 +12,6 @@ import { createBodyRoom, type Place } from './body-room.ts';
 export const MOST_BODY_BYTES = 26_214_400;
 /** Bodies up to this size are read at once: the number of connections bounds them. */
 export const SMALL_BODY_BYTES = 64 * 1024;
-/**
- * Emitted instead of `data` and `end` by a stream whose bytes came in one piece of at most
- * SMALL_BODY_BYTES: submission/arriving.ts.
- */
-export const WHOLE = Symbol('whole');
 /** The first buffer of a body that does not announce its size. */
 const FIRST_BYTES = 8 * 1024;
 /** Room is taken in steps of at least this size: chunks may be single bytes. */
@@ -164,11 +159,6 @@ function readBody(
       kept = NOTHING;
       resolve({ bytes, release: () => place?.leave() });
     }
-    /** All of it in one piece, and nothing before it: there is nothing to gather. */
-    function onWhole(bytes: Buffer): void {
-      stop();
-      resolve({ bytes, release: () => undefined });
-    }
     function refuse(why: Problem): void {
       stop();
       place?.leave();
@@ -178,9 +168,9 @@ function readBody(
       refuse(new Problem('invalid', 'The request ended before its body was complete.'));
     function stop(): void {
       clearInterval(pace);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off(WHOLE, onWhole);
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on(WHOLE, onWhole);
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
 

@@ -35,10 +35,11 @@ export function* contentsOf(tree: Entity, body: Buffer): Generator<void, Content
 const BODIES: Record<string, 'text' | 'html'> = { 'text/plain': 'text', 'text/html': 'html' };
 
 /** In their order. An email inside an email is one of them: it is not opened. */
-export function* leavesOf(entity: Entity): Generator<Entity> {
+export function leavesOf(entity: Entity): Entity[] {
   const isMultipart = entity.type.startsWith('multipart/');
-  if (!isMultipart || entity.children.length === 0) yield entity;
-  else for (const child of entity.children) yield* leavesOf(child);
+  return !isMultipart || entity.children.length === 0
+    ? [entity]
+    : entity.children.flatMap(leavesOf);
 }
 
 /** Meant to be opened or saved, not read as part of the email. */

@@ -31,12 +31,13 @@ export function readFields(text: string): { fields: Field[]; end: number } {
     if (!NAME.test(name)) return { fields, end: at };
     let end = next;
     while (end < text.length && isBlank(text, end)) end = endOfLine(text, end);
-    const lines = text.slice(at, end);
+    const written = text.slice(colon + 1, end);
     fields.push({
       name,
       key: name.toLowerCase(),
-      lines,
-      value: unfold(text.slice(colon + 1, end)),
+      lines: text.slice(at, end),
+      // Most are one line.
+      value: end === next ? written.trim() : unfold(written),
     });
     at = end;
   }

@@ -11,8 +11,17 @@ const LONG = 8 * 1024;
 type AddressList = Mailbox[] | undefined;
 
 /** Undefined: something in it is not a mailbox, such as a group or a name without a domain. */
-export const readAddressList = (value: string): AddressList | Promise<AddressList> =>
-  value.length > LONG ? inLongTurns(reading(value)) : atOnce(reading(value));
+export function readAddressList(value: string): AddressList | Promise<AddressList> {
+  if (value.length > LONG) return inLongTurns(reading(value));
+  const [, name = '', named, bare] = ONE_PLAIN.exec(value) ?? [];
+  const address = named ?? bare;
+  if (address === undefined) return atOnce(reading(value));
+  const mailbox = parseAddress(address);
+  return 'fault' in mailbox ? undefined : [{ ...mailbox, name }];
+}
+
+/** Most lists are one mailbox with nothing to decode, which need not be read by its characters. */
+const ONE_PLAIN = /^(?:([\w.'-]+(?: [\w.'-]+)*) <([!#-'*+\--;=?-~]+)>|([!#-'*+\--;=?-~]+))$/;
 
 function* reading(value: string): Generator<void, AddressList> {
   const mailboxes: Mailbox[] = [];

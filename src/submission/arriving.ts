@@ -1,15 +1,22 @@
-// The content of an email as it arrives: smtp-server's parser, with one stream in place of its
-// PassThrough, which is two and a transform, and a shortcut for content that came in one piece,
-// which the parser would read byte by byte. Before: a socket. After: taking.ts reads it.
+// What a client sends, as it arrives: smtp-server's parser, with a shortcut for content that comes
+// in one piece, as most does. Other content goes through one stream in place of its PassThrough,
+// which is two and a transform. Before: a socket. After: taking.ts reads it.
 import { Readable } from 'node:stream';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
-import { SMALL_BODY_BYTES, WHOLE } from '../http/body.ts';
+import { SMALL_BODY_BYTES } from '../http/body.ts';
 
 const END = Buffer.from('\r\n.\r\n');
 const LINE_DOT = Buffer.from('\r\n.');
 const DOT = 46;
-const NOTHING = Buffer.alloc(0);
+
+/** Who takes the content of an email. */
+export interface Taker {
+  /** All of it came in one piece; `next` when it is answered. */
+  whole(content: Buffer, next: () => void): void;
+  /** It comes in pieces: begins a stream for them, by `startDataMode`. */
+  inPieces(): void;
+}
 
 /** The parser writes it, and we read it. */
 class Content extends Readable {
@@ -21,27 +28,15 @@ class Content extends Readable {
     return !this.writableEnded && !this.destroyed;
   }
 
-  #isBegun = false;
-
   /** False: wait for `drain`. */
   write(bytes: Buffer): boolean {
-    this.#isBegun = true;
     return this.push(bytes);
   }
 
   end(bytes?: Buffer): void {
     this.writableEnded = true;
-    if (bytes !== undefined && this.#isWhole(bytes) && this.emit(WHOLE, bytes)) {
-      // Tells smtp-server that there is no end to wait for.
-      this.readable = false;
-      return;
-    }
     if (bytes !== undefined) this.push(bytes);
     this.push(null);
-  }
-
-  #isWhole(bytes: Buffer): boolean {
-    return !this.#isBegun && !this.sizeExceeded && bytes.length <= SMALL_BODY_BYTES;
   }
 
   override _read(): void {
@@ -50,6 +45,29 @@ class Content extends Readable {
 }
 
 export class ArrivingStream extends SMTPStream {
+  #taker: Taker | undefined;
+
+  /** Commands that are answered together; false: they are read one by one. */
+  onpacket(_packet: Buffer): boolean {
+    return false;
+  }
+
+  override _write(
+    chunk: Buffer,
+    encoding: BufferEncoding,
+    next: (error?: Error | null) => void,
+  ): void {
+    const isBegin = !this._dataMode && !this.isClosed && this._remainder === '';
+    if (isBegin && this.onpacket(chunk)) next();
+    else super._write(chunk, encoding, next);
+  }
+
+  /** What comes next is the content of an email. */
+  expectContent(taker: Taker): void {
+    this._dataMode = true;
+    this.#taker = taker;
+  }
+
   override startDataMode(mostBytes?: number | string | null): SMTPServerDataStream {
     this._dataMode = true;
     this._maxBytes = Number(mostBytes) || Number.POSITIVE_INFINITY;
@@ -61,23 +79,31 @@ export class ArrivingStream extends SMTPStream {
   }
 
   override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {
-    if (!this.#isWhole(chunk)) {
-      super._feedDataStream(chunk, done);
+    const taker = this.#taker;
+    this.#taker = undefined;
+    if (taker !== undefined && isWhole(chunk)) {
+      this._dataMode = false;
+      taker.whole(chunk.subarray(0, chunk.length - END.length + 2), done);
       return;
     }
-    const content = chunk.subarray(0, chunk.length - END.length + 2);
-    this._countDataBytes(content.length);
-    this._endDataMode(content, NOTHING, done);
+    taker?.inPieces();
+    super._feedDataStream(chunk, done);
   }
 
-  /** From the first byte to the end, without a line that begins with a dot before it. */
-  #isWhole(chunk: Buffer): boolean {
-    return (
-      this._atDataStart &&
-      !this._lastBytes &&
-      chunk[0] !== DOT &&
-      chunk.indexOf(LINE_DOT) === chunk.length - END.length &&
-      chunk.indexOf(END, chunk.length - END.length) >= 0
-    );
+  /**
+   * smtp-server clears this afterwards, and so forgets the end of a second email that came in the
+   * same packet.
+   */
+  override continue(): void {
+    const goOn = this._continueCallback;
+    this._continueCallback = typeof goOn !== 'function';
+    if (typeof goOn === 'function') goOn();
   }
 }
+
+/** From the first byte to the end, without a line that begins with a dot before it. */
+const isWhole = (chunk: Buffer): boolean =>
+  chunk.length <= SMALL_BODY_BYTES &&
+  chunk[0] !== DOT &&
+  chunk.indexOf(LINE_DOT) === chunk.length - END.length &&
+  chunk.indexOf(END, chunk.length - END.length) >= 0;

@@ -103,6 +103,7 @@ async function readPeople(fields: readonly Field[]): Promise<People> {
   /** What cannot be read as a list of mailboxes is shown as received. */
   const listOf = (key: string, most = Number.POSITIVE_INFINITY): Mailbox[] => {
     const found = lists.filter(([field]) => field.key === key);
+    if (found.length === 0) return [];
     const all = found.flatMap(([, list]) => list ?? []);
     if (found.every(([, list]) => list !== undefined) && all.length <= most) return all;
     unread.push(...found.map(([field]): [string, string] => [field.name, oneLine(field)]));

@@ -60,7 +60,11 @@ export function replyLines(text: string): string[] | undefined {
 }
 
 /** Replies are ASCII unless the client asked for more (RFC 6531 3.7.4). */
-const asciiOf = (text: string): string =>
+const asciiOf = (text: string): string => (PRINTABLE.test(text) ? text : spelledInAscii(text));
+
+const PRINTABLE = /^[ -~]*$/;
+
+const spelledInAscii = (text: string): string =>
   text
     .replace(/[‘’]/g, "'")
     .replace(/[“”]/g, '"')

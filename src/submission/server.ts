@@ -9,7 +9,15 @@ import { createPlaces, keyOf } from '../smtp/connection-places.ts';
 import type { Certificate } from './certificate.ts';
 import { SubmissionServer } from './connection.ts';
 import { reply } from './replies.ts';
-import { admit, answer, countRefused, logIn, type SubmissionDeps, take } from './taking.ts';
+import {
+  admit,
+  answer,
+  isAdmitted,
+  logIn,
+  type SubmissionDeps,
+  take,
+  takePieces,
+} from './taking.ts';
 
 export interface SubmissionOptions {
   host: string;
@@ -113,23 +121,30 @@ export async function startSubmission(
         done();
       });
     },
-    onRcptTo({ address }, _session, done) {
-      const mailbox = parseAddress(address);
-      if (!('fault' in mailbox)) return done(null);
-      countRefused(deps);
-      done(reply(553, '5.1.3', `"${address}" is not an address: ${mailbox.fault}.`));
+    onRcptTo({ address }, session, done) {
+      const work = () => requireAddress(address);
+      answer(deps, session, work, (answered) => done(answered instanceof Error ? answered : null));
     },
     onData(stream, session, done) {
-      const work = () => take(deps, stream, session);
+      const work = () => takePieces(deps, stream, session);
       answer(deps, session, work, (answered) => {
         // What is refused early still has to be read to its end: the reply comes only then.
         if (stream.readable) stream.resume();
         if (answered instanceof Error) done(answered);
-        else done(null, `2.0.0 ${answered}`);
+        else done(null, answered);
       });
     },
   };
-  const server = new SubmissionServer(behaviour, limits.strangerMs);
+  const server = new SubmissionServer(behaviour, {
+    strangerMs: limits.strangerMs,
+    admits(session, recipient) {
+      if (!isAdmitted(deps, session) || 'fault' in parseAddress(recipient)) return false;
+      places.prove(session);
+      return true;
+    },
+    onWhole: (content, session, say) =>
+      answer(deps, session, () => take(deps, content, session), say),
+  });
   // Before smtp-server sees the connection, so that a connection that has to make room closes at
   // once.
   server.server.prependListener('connection', (socket) => {
@@ -162,6 +177,12 @@ export async function startSubmission(
       });
     },
   };
+}
+
+function requireAddress(address: string): void {
+  const mailbox = parseAddress(address);
+  if (!('fault' in mailbox)) return;
+  throw reply(553, '5.1.3', `"${address}" is not an address: ${mailbox.fault}.`);
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || /^127\./.test(address);

@@ -56,7 +56,7 @@ function refusal(deps: SubmissionDeps, session: SMTPServerSession, error: unknow
 }
 
 /** For refusals that only SMTP has, such as an email that is too large. */
-export const countRefused = ({ metrics }: SubmissionDeps): void =>
+const countRefused = ({ metrics }: SubmissionDeps): void =>
   metrics.refused.inc({ code: 'invalid', door: 'smtp' });
 
 const isReply = (error: unknown): error is SmtpReply =>
@@ -118,35 +118,67 @@ export function admit(deps: SubmissionDeps, session: SMTPServerSession): Caller 
   return caller instanceof Promise ? caller.then(noted) : noted(caller);
 }
 
-/** Returns the text after 250. */
-export async function take(
+/** False also while the key has to be looked up. */
+export function isAdmitted(deps: SubmissionDeps, session: SMTPServerSession): boolean {
+  try {
+    const admitted = admit(deps, session);
+    if (!(admitted instanceof Promise)) return true;
+    admitted.catch(() => undefined);
+    return false;
+  } catch {
+    return false;
+  }
+}
+
+/** An email whose content came in one piece. Returns what the reply says after 250. */
+export function take(
+  deps: SubmissionDeps,
+  content: Buffer,
+  session: SMTPServerSession,
+): Promise<string> {
+  const admitted = admit(deps, session);
+  return admitted instanceof Promise
+    ? admitted.then((caller) => accept(deps, caller, content, session))
+    : accept(deps, admitted, content, session);
+}
+
+/** The same for one that comes in pieces: they take room while they are gathered. */
+export async function takePieces(
   deps: SubmissionDeps,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<string> {
-  const admitted = admit(deps, session);
-  const caller = admitted instanceof Promise ? await admitted : admitted;
+  const caller = await admit(deps, session);
   const { bytes, release } = await readWhole(deps, stream, session, caller);
   try {
-    deps.loopWatch.note('smtp', caller.accountId);
-    const lines = checkLines(bytes);
-    const { sevenBit } = lines instanceof Promise ? await lines : lines;
-    const envelope = session.envelope.rcptTo.map(({ address }) => address);
-    const { request, ...submitted } = await readEmail(bytes, envelope, sevenBit);
-    const { answer, repeated } = await acceptSend(deps, caller, request, {
-      door: 'smtp',
-      ...submitted,
-    });
-    if (deps.log.isLevelEnabled('info')) {
-      deps.log.info(
-        { door: 'smtp', request: session.id, account: caller.accountId, message: answer.id },
-        'accepted',
-      );
-    }
-    return `${repeated ? 'was queued before' : 'queued'} as ${answer.id}`;
+    return await accept(deps, caller, bytes, session);
   } finally {
     release();
   }
+}
+
+async function accept(
+  deps: SubmissionDeps,
+  caller: Caller,
+  content: Buffer,
+  session: SMTPServerSession,
+): Promise<string> {
+  deps.loopWatch.note('smtp', caller.accountId);
+  const lines = checkLines(content);
+  const { sevenBit } = lines instanceof Promise ? await lines : lines;
+  const envelope = session.envelope.rcptTo.map(({ address }) => address);
+  const { request, ...submitted } = await readEmail(content, envelope, sevenBit);
+  const { answer, repeated } = await acceptSend(deps, caller, request, {
+    door: 'smtp',
+    ...submitted,
+  });
+  if (deps.log.isLevelEnabled('info')) {
+    deps.log.info(
+      { door: 'smtp', request: session.id, account: caller.accountId, message: answer.id },
+      'accepted',
+    );
+  }
+  return `2.0.0 ${repeated ? 'was queued before' : 'queued'} as ${answer.id}`;
 }
 
 async function readWhole(

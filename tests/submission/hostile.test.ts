@@ -4,7 +4,7 @@ import { BODY_LIMITS } from '../../src/http/body.ts';
 import { captured } from '../support/captured.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { hand, idIn, lines, logIn, openSmtp, SIMPLE } from './client.ts';
+import { begin, hand, idIn, lines, logIn, openSmtp, SIMPLE } from './client.ts';
 
 const LARGEST = 26_214_400;
 
@@ -48,11 +48,8 @@ describe('one email inside of another', () => {
   ])('%s ends nothing: all of it is one email, and refused', async (_, body, reply) => {
     const before = await accepted();
     const client = await logIn(port, account.key);
-    await client.say('MAIL FROM:<hello@example.com>');
-    await client.say('RCPT TO:<ada@example.net>');
-    await client.say('DATA');
-    client.send(HEAD + body);
-    client.send('\r\n.\r\n');
+    await begin(client);
+    client.send(`${HEAD + body}\r\n.\r\n`);
     const answer = await client.reply();
     expect(answer).toMatch(/^554[ -]5\.6\.0 /);
     expect(answer).toMatch(reply);
@@ -151,9 +148,7 @@ describe('too slow', () => {
 
   it('an email that hardly moves', async () => {
     const client = await logIn(port, account.key);
-    await client.say('MAIL FROM:<hello@example.com>');
-    await client.say('RCPT TO:<ada@example.net>');
-    await client.say('DATA');
+    await begin(client);
     const drip = setInterval(() => client.send('a'), 100);
     client.send(`${HEAD}\r\n`);
     await until(async () => (await metric('too-slow')) > 0);
@@ -164,9 +159,7 @@ describe('too slow', () => {
   it('who goes in the middle of an email leaves nothing behind', async () => {
     const before = await accepted();
     const client = await logIn(port, account.key);
-    await client.say('MAIL FROM:<hello@example.com>');
-    await client.say('RCPT TO:<ada@example.net>');
-    await client.say('DATA');
+    await begin(client);
     client.send(SIMPLE);
     client.socket.destroy();
     expect(await hand(await logIn(port, account.key), SIMPLE)).toMatch(/^250/);

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/process/clock.ts';
 import { captured, header, hrefs, pixelOf } from '../support/captured.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { hand, idIn, lines, logIn, openSmtp, plain, SIMPLE } from './client.ts';
+import { begin, ENVELOPE, hand, idIn, lines, logIn, openSmtp, plain, SIMPLE } from './client.ts';
 
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../smtp/fixtures/${name}`, import.meta.url));
@@ -134,6 +134,8 @@ describe('logging in', () => {
       await client.say('RSET');
       return /^535 5\.7\.8 /.test(reply);
     });
+    const replies = await begin(client);
+    expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['535', '503', '503']);
   });
 });
 
@@ -155,23 +157,66 @@ describe('an email', () => {
 
   it('several over one connection, pipelined', async () => {
     const client = await logIn(port, account.key);
-    const transaction = 'MAIL FROM:<hello@example.com>\r\nRCPT TO:<ada@example.net>\r\nDATA\r\n';
     for (let round = 0; round < 3; round++) {
-      client.send(transaction);
-      expect(await client.reply()).toMatch(/^250 2\.1\.0/);
-      expect(await client.reply()).toMatch(/^250 2\.1\.5/);
-      expect(await client.reply()).toMatch(/^354/);
+      expect(await begin(client)).toEqual([
+        expect.stringMatching(/^250 2\.1\.0/),
+        expect.stringMatching(/^250 2\.1\.5/),
+        expect.stringMatching(/^354/),
+      ]);
       client.send(`${SIMPLE}.\r\n`);
       expect(await client.reply()).toMatch(/^250 2\.0\.0 queued/);
     }
     expect(await client.say('QUIT')).toMatch(/^221/);
   });
 
+  it('commands, content and the next email in one packet, as eager clients send them', async () => {
+    const client = await logIn(port, account.key);
+    const envelope = 'MAIL FROM:<hello@example.com>\r\nRCPT TO:<ada@example.net>\r\n';
+    client.send(
+      [
+        ...[`${envelope}DATA\r\n${SIMPLE}.\r\n`, `${envelope}DATA\r\n${SIMPLE}.\r\n`],
+        // In the wrong order: each command is answered in its turn.
+        ...['RCPT TO:<ada@example.net>\r\nDATA\r\n', `${envelope}${envelope}`],
+        ...['RCPT TO:<ada@>\r\nRCPT TO:<ada@localhost>\r\nDATA\r\n', `..a\r\n${SIMPLE}.\r\n`],
+        'QUIT\r\nNOOP\r\n',
+      ].join(''),
+    );
+    const replies: string[] = [];
+    while (replies.length < 18) replies.push((await client.reply()).slice(0, 16));
+    expect(replies).toEqual([
+      ...['250 2.1.0 Accept', '250 2.1.5 Accept', '354 End data wit', '250 2.0.0 queued'],
+      ...['250 2.1.0 Accept', '250 2.1.5 Accept', '354 End data wit', '250 2.0.0 queued'],
+      ...['503 5.5.1 Error:', '503 5.5.1 Error:'],
+      ...['250 2.1.0 Accept', '250 2.1.5 Accept', '503 5.5.1 Error:', '250 2.1.5 Accept'],
+      ...['501 5.1.3 Error:', '553 5.1.3 "ada@l', '354 End data wit'],
+      // A line that is no header field comes first, so there is no From.
+      '554 5.6.0 The em',
+    ]);
+    expect(await client.reply()).toMatch(/^221/);
+    await client.closed;
+  });
+
+  it('is the same wherever its packets are cut', async () => {
+    const [client, other] = [await logIn(port, account.key), await logIn(port, account.key)];
+    const end = `${SIMPLE}.\r\n`;
+    for (const cut of [1, end.length - 5, end.length - 3, end.length - 1, end.length]) {
+      await client.say('MAIL FROM:<hello@example.com>');
+      await client.say('RCPT TO:<ada@example.net>');
+      await client.say('DATA');
+      client.send(end.slice(0, cut));
+      // Another client is answered: the first piece has been read.
+      if (cut < end.length) await other.say('NOOP');
+      client.send(end.slice(cut));
+      const { email } = await captured(service.database, idIn(await client.reply()));
+      expect(email.text).toBe('Hello!\n');
+    }
+  });
+
   it('what answers one packet leaves in one, and nothing of it behind the start of TLS', async () => {
     const client = await logIn(port, account.key);
     const packets: string[] = [];
     client.socket.on('data', (packet) => packets.push(String(packet)));
-    client.send('MAIL FROM:<hello@example.com>\r\nRCPT TO:<ada@example.net>\r\nDATA\r\n');
+    client.send(ENVELOPE);
     await until(() => packets.join('').includes('354'));
     expect(packets).toEqual([expect.stringMatching(/^250 .*\r\n250 .*\r\n354 .*\r\n$/)]);
     for (let n = 0; n < 3; n++) await client.reply();
