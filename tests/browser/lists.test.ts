@@ -162,7 +162,7 @@ describe.skipIf(!dashboard)('What somebody does', () => {
     await api.team.invite({ email: 'cy@example.net', role: 'viewer' });
     await api.templates.clone({ slug: 'welcome' });
     // Of events that do not happen here: it does not fail by itself.
-    const hook = { url: 'http://127.0.0.1:59999/hook', event_types: ['complaint' as const] };
+    const hook = { url: 'http://127.0.0.1:9999/hook', event_types: ['complaint' as const] };
     endpoint = (await api.webhooks.create(hook)).id;
     page = await open({ accountId, role: 'owner' });
   });
