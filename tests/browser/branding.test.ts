@@ -112,9 +112,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     expect(await page.getByLabel('Support page').inputValue()).toBe('https://example.com/help');
   });
 
-  it('two people: what each changed stands together, or is chosen', {
-    timeout: 90_000,
-  }, async () => {
+  it('two people: what each changed stands together, or is chosen', async () => {
     const { service, open } = dashboard!;
     await page.getByLabel('Brand name').fill('Mine');
     await page.getByLabel('Terms').fill('https://example.com/terms');

@@ -175,7 +175,7 @@ async function buildPages(): Promise<void> {
     } finally {
       rmdirSync(lock);
     }
-  }, 120_000);
+  });
 }
 
 /** In a process of its own: under a test runner's NODE_ENV the pages would get React's development build. */

@@ -296,9 +296,7 @@ describe.skipIf(!dashboard)('The versions of a template', () => {
 });
 
 describe.skipIf(!dashboard)('Completion', () => {
-  it('offers variables, macros and filters with what they are for', {
-    timeout: 90_000,
-  }, async () => {
+  it('offers variables, macros and filters with what they are for', async () => {
     const { page } = await openEditor();
     const editor = page.getByRole('textbox', { name: 'HTML source' });
     const offered = page.locator('.cm-tooltip-autocomplete');

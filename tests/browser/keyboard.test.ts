@@ -22,9 +22,7 @@ afterAll(async () => {
   await dns.close();
 });
 
-const PATIENT = { timeout: 120_000 };
-
-describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
+describe.skipIf(!dashboard)('The keyboard', () => {
   let page: Page;
   let account: TestAccount;
 
@@ -224,7 +222,7 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
   });
 });
 
-describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
+describe.skipIf(!dashboard)('Without a mouse', () => {
   let page: Page;
 
   beforeAll(async () => {
@@ -344,7 +342,7 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
   });
 });
 
-describe.skipIf(!dashboard)('What a page weighs', PATIENT, () => {
+describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
    * Waits until no script or style is under way and none came for half a second. Playwright's `networkidle` is about frames as
    * well: with the editor's preview, which is made anew, it was waited for in vain.

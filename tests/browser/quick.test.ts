@@ -12,7 +12,6 @@ import { fillAndListPages, type Shown } from './pages.ts';
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
 
-const PATIENT = { timeout: 120_000 };
 const CALLS = /\/(v1|dashboard\/api)\//;
 
 const account = await dashboard?.service.account();
@@ -32,7 +31,7 @@ async function fill({ service }: Dashboard): Promise<Shown[]> {
   );
 }
 
-describe.skipIf(!dashboard)('Every page', PATIENT, () => {
+describe.skipIf(!dashboard)('Every page', () => {
   /** As a link does it, without loading the document anew. */
   const go = (path: string) =>
     page.evaluate(`{
@@ -42,7 +41,7 @@ describe.skipIf(!dashboard)('Every page', PATIENT, () => {
   const isThere = async (path: string, shows: string) => {
     await page.waitForURL((url) => url.pathname === path);
     const words = page.getByRole('main').getByText(shows, { exact: false }).first();
-    await words.waitFor({ timeout: 20_000 });
+    await words.waitFor();
   };
 
   it.each(pages)('after one round trip: $page', async ({ path, shows }) => {
@@ -86,7 +85,7 @@ interface Listed {
   data: Record<string, unknown>[];
 }
 
-describe.skipIf(!dashboard)('A list of a thousand rows', PATIENT, () => {
+describe.skipIf(!dashboard)('A list of a thousand rows', () => {
   const lists = [
     { path: () => '/messages', call: '/v1/messages', key: 'id', opens: '/messages/' },
     { path: () => '/suppressions', call: '/v1/suppressions', key: 'address', opens: null },
@@ -114,7 +113,7 @@ describe.skipIf(!dashboard)('A list of a thousand rows', PATIENT, () => {
       });
       await page.goto(list.path());
       const rows = page.locator('#main :is(.row-link, .row-table tbody tr)');
-      await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(MANY);
+      await expect.poll(() => rows.count()).toBe(MANY);
       for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
       const place = `[...document.querySelectorAll('#main .row-link, #main .row-table tbody tr')]
       .indexOf(document.activeElement)`;

@@ -63,7 +63,7 @@ it.runIf(faketime !== undefined)(
     await first.end('SIGKILL');
 
     const second = await start(shiftedClock(faketime!, '+2d'));
-    await until(() => taken(soon) === 1, 60_000);
+    await until(() => taken(soon) === 1);
     await until(async () => (await ask(second, `/messages/${soon}`)).body.status === 'sent');
     for (const id of [later, cancelled]) {
       expect((await ask(second, `/messages/${id}`)).body).toMatchObject({
@@ -74,11 +74,10 @@ it.runIf(faketime !== undefined)(
     }
     // The day passes, by the only clock that counts.
     await test.database.query(`UPDATE due_messages SET due_at = due_at - interval '1 day'`);
-    await until(() => taken(later) === 1, 60_000);
+    await until(() => taken(later) === 1);
     expect(taken(soon)).toBe(1);
     expect(taken(cancelled)).toBe(0);
   },
-  180_000,
 );
 
 it('cancelled while a process dies with others in hand: never both, never neither', async () => {
@@ -96,7 +95,7 @@ it('cancelled while a process dies with others in hand: never both, never neithe
     }),
   );
   await test.database.query('UPDATE due_messages SET due_at = now()');
-  await until(() => sink.emails.length > 10, 60_000);
+  await until(() => sink.emails.length > 10);
   // Who is told 503 asks again: cancelling twice is cancelling once.
   const answers = Promise.all(
     ids.map((id) =>
@@ -104,7 +103,7 @@ it('cancelled while a process dies with others in hand: never both, never neithe
         const path = `${api.url}/v1/messages/${id}/cancel`;
         const { status } = await request(path, { method: 'POST', headers, body: '{}' });
         return status !== 503 && status;
-      }, 90_000),
+      }),
     ),
   );
   await dying.end('SIGKILL');
@@ -117,7 +116,7 @@ it('cancelled while a process dies with others in hand: never both, never neithe
       [account],
     );
     return found.length === ids.length && found;
-  }, 90_000);
+  });
   expect(rows.filter(({ sent, cancelled }) => sent === cancelled)).toEqual([]);
   const back = ids.filter((_, n) => statuses[n] === 200);
   expect(back.filter((id) => taken(id) > 0)).toEqual([]);
