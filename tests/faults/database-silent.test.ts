@@ -20,7 +20,7 @@ import {
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-const A_FEW_SECONDS = 8000;
+const A_FEW_SECONDS = 20_000;
 const sandboxEmail = (changes = {}) => anEmail({ to: ['delivered@sandbox.localhost'], ...changes });
 
 const post = (url: string, key: string, body: unknown): Promise<Answer> =>
@@ -144,7 +144,7 @@ describe('packets go nowhere', () => {
     const code = await service.end('SIGTERM');
     // On a busy machine its ten seconds may be over before the silence is noticed: it says so.
     if (code !== 0) expect(service.output()).toContain('Not everything could be finished');
-    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     await door.open();
   });
 });
