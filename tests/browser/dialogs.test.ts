@@ -8,7 +8,7 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { addRelay } from '../relays/support.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openDashboard, PASSWORD } from './dashboard.ts';
+import { openDashboard, PASSWORD, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -203,7 +203,7 @@ describe.skipIf(!dashboard)('What lies over the page', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByText(`${name}@example.net can get email again`).waitFor();
+      await told(page, `${name}@example.net can get email again`);
       await expect.poll(focused).toMatch(next);
     }
   });

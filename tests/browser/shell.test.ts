@@ -6,7 +6,7 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { findings, look, openDashboard, screenshot } from './dashboard.ts';
+import { findings, look, openDashboard, screenshot, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -83,9 +83,9 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
       { times: 1 },
     );
     await again();
-    await page.getByText('The service did not answer').waitFor();
+    await told(page, 'The service did not answer');
     await again();
-    await page.getByText('Queued as a new message').waitFor();
+    await told(page, 'Queued as a new message');
     const [{ count }] = (await service.database.query(
       'SELECT count(*)::int AS count FROM messages WHERE account_id = $1',
       [account.id],
