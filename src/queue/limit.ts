@@ -82,7 +82,7 @@ export async function watchQueue(deps: {
   async function run(): Promise<void> {
     let tookMs = 0;
     while (!stopping) {
-      const pauseMs = pauseAfter(tookMs) * (isHalfFull() ? 1 : RARELY);
+      const pauseMs = pauseAfter(tookMs * (isHalfFull() ? 1 : RARELY));
       await rest(Math.max(LOOK_EVERY_MS, pauseMs));
       if (stopping) return;
       const startedAtMs = performance.now();
