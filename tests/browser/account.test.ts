@@ -1,6 +1,6 @@
 // Account and plan: quota and rate, what a free account cannot do and why, tracking, name, password.
 import { afterAll, describe, expect, it } from 'vitest';
-import { look, openDashboard, PASSWORD } from './dashboard.ts';
+import { look, openDashboard, PASSWORD, told } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
@@ -14,7 +14,7 @@ describe.skipIf(!dashboard)('Account & plan', () => {
     await page.getByText('1,234').first().waitFor();
     await look(page, 'account');
     await page.getByLabel('Clicks').click();
-    await page.getByText('Saved').waitFor();
+    await told(page, 'Saved');
     await page.getByLabel('Name of the account').fill('Nest & Co');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.account-name', { hasText: 'Nest & Co' }).waitFor();
@@ -41,7 +41,7 @@ describe.skipIf(!dashboard)('Account & plan', () => {
     await page.getByRole('alert').getByText('this is not your password').waitFor();
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The password was changed').waitFor();
+    await told(page, 'The password was changed');
     await look(page, 'profile');
     expect(await page.getByLabel('New password').inputValue()).toBe('');
   });

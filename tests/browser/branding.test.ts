@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
-import { look, openDashboard } from './dashboard.ts';
+import { look, openDashboard, told } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
 const welcome = { template: 'welcome', variables: { ...JSON.parse(sample), name: 'Bo' } };
@@ -74,7 +74,7 @@ describe.skipIf(!dashboard)('Branding', () => {
       .waitFor();
     await look(page, 'branding-save');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved as version 1').waitFor();
+    await told(page, 'Saved as version 1');
 
     const sent = await service.send(
       account.key,
@@ -92,7 +92,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('alert').getByText('is not a PNG, JPEG, GIF or WebP image').waitFor();
     await page.locator('input[type=file]').setInputFiles({ ...file, buffer: LOGO });
-    await page.getByText('Uploaded. New emails show this logo.').waitFor();
+    await told(page, 'Uploaded. New emails show this logo.');
     await page.getByRole('switch', { name: 'Every email carries the logo' }).click();
     await page
       .frameLocator('iframe[title="welcome in your branding"]')
@@ -102,7 +102,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     // What was edited meanwhile is saved over the upload, which was a version of its own.
     await page.getByRole('button', { name: 'Save…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved as version 3').waitFor();
+    await told(page, 'Saved as version 3');
     const sent = await service.send(
       account.key,
       anEmail({ ...welcome, subject: '', html: '', text: '' }),
@@ -112,9 +112,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     expect(await page.getByLabel('Support page').inputValue()).toBe('https://example.com/help');
   });
 
-  it('two people: what each changed stands together, or is chosen', {
-    timeout: 90_000,
-  }, async () => {
+  it('two people: what each changed stands together, or is chosen', async () => {
     const { service, open } = dashboard!;
     await page.getByLabel('Brand name').fill('Mine');
     await page.getByLabel('Terms').fill('https://example.com/terms');
@@ -124,7 +122,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     await other.getByLabel('Support email').fill('help@example.com');
     await other.getByRole('button', { name: 'Save…' }).click();
     await other.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
-    await other.getByText('Saved as version 4').waitFor();
+    await told(other, 'Saved as version 4');
 
     await page.getByRole('button', { name: 'Save…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -135,7 +133,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     await conflict.getByRole('button', { name: 'Merge into my changes' }).click();
     await page.getByRole('button', { name: 'Save…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved as version 5').waitFor();
+    await told(page, 'Saved as version 5');
     const [row] = await service.database.query<{ fields: object }>(
       'SELECT fields FROM branding WHERE account_id = $1 ORDER BY version DESC LIMIT 1',
       [account.id],

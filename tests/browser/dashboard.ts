@@ -80,6 +80,29 @@ const WITHOUT_BLUR = `{
   document.adoptedStyleSheets.push(sheet);
 }`;
 
+const KEEP_TOASTS = `
+  globalThis.toasts = [];
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes)
+      for (const node of addedNodes)
+        if (node.className === 'toast') toasts.push(node.querySelector('.toast-words').textContent);
+  }).observe(document, { childList: true, subtree: true });`;
+
+/**
+ * Waits for a toast that nobody asked about yet. Toasts are gone after four seconds, in which a busy machine may not have looked:
+ * what they said is kept.
+ */
+export async function told(page: Page, words: string | RegExp): Promise<void> {
+  await until(async () => {
+    const toasts = (await page.evaluate('toasts')) as string[];
+    const at = toasts.findIndex((toast) =>
+      typeof words === 'string' ? toast.includes(words) : words.test(toast),
+    );
+    if (at >= 0) await page.evaluate(`toasts.splice(0, ${at + 1})`);
+    return at >= 0;
+  });
+}
+
 async function openPage(
   service: TestService,
   browser: Browser,
@@ -92,6 +115,7 @@ async function openPage(
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   if (!takesScreenshots) await context.addInitScript(WITHOUT_BLUR);
+  await context.addInitScript(KEEP_TOASTS);
   context.setDefaultTimeout(Number(process.env.BROWSER_TIMEOUT_MS ?? 60_000));
   if (user) {
     const [name, value] = (await openSignedIn(service, user)).cookie!.split('=') as [
@@ -175,7 +199,7 @@ async function buildPages(): Promise<void> {
     } finally {
       rmdirSync(lock);
     }
-  }, 120_000);
+  });
 }
 
 /** In a process of its own: under a test runner's NODE_ENV the pages would get React's development build. */

@@ -8,7 +8,7 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { addRelay } from '../relays/support.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openDashboard, PASSWORD } from './dashboard.ts';
+import { openDashboard, PASSWORD, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -45,7 +45,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     ({ api } = await openSignedIn(service, { accountId: account.id, operator: true }));
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     ids.scheduled = (await service.send(account.key, anEmail({ scheduled_at: inAnHour }))).body.id;
-    ids.endpoint = (await api.webhooks.create({ url: 'http://127.0.0.1:49151/hook' })).id;
+    ids.endpoint = (await api.webhooks.create({ url: 'http://127.0.0.1:9999/hook' })).id;
     await api.webhooks.test({ id: ids.endpoint, event_type: 'delivery' }).catch(() => undefined);
     await service.send(account.key, anEmail());
     await api.templates.clone({ slug: 'welcome' });
@@ -110,7 +110,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     ['/profile', ['Set up an app']],
     ['/operator', ['New account']],
     ['/operator/relays', ['Add a relay']],
-  ])('on %s', { timeout: 120_000 }, async (path, names) => {
+  ])('on %s', async (path, names) => {
     await page.goto(path.replace('SCHEDULED', ids.scheduled).replace('ENDPOINT', ids.endpoint));
     for (const name of names) {
       await walk(button(name)).catch((fault) => {
@@ -124,7 +124,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     ['/operator', 'Manage Test', ['Plan, quota and rate', 'Suspend']],
     ['/operator/relays', 'Manage spare', ['Change', 'Remove']],
     ['/messages?q=subject:x', 'Views', ['Save this search']],
-  ])('from a menu on %s', { timeout: 120_000 }, async (path, menu, items) => {
+  ])('from a menu on %s', async (path, menu, items) => {
     await page.goto(path.replace('ENDPOINT', ids.endpoint));
     for (const item of items) {
       await walk(button(menu), undefined, item).catch((fault) => {
@@ -203,7 +203,7 @@ describe.skipIf(!dashboard)('What lies over the page', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByText(`${name}@example.net can get email again`).waitFor();
+      await told(page, `${name}@example.net can get email again`);
       await expect.poll(focused).toMatch(next);
     }
   });

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/service.ts';
-import { findings, look, openDashboard, PASSWORD, screenshot } from './dashboard.ts';
+import { findings, look, openDashboard, PASSWORD, screenshot, told } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 const opened: Page[] = [];
@@ -77,7 +77,7 @@ describe.skipIf(!dashboard)('The editor', () => {
     await page.getByRole('option', { name: /News/ }).click();
     await look(page, 'editor-stream');
     await page.getByRole('button', { name: 'Save' }).first().click();
-    await page.getByText(/Saved as version/).waitFor();
+    await told(page, /Saved as version/);
     const newest = () => call(account, 'GET', '/v1/templates/note/versions/newest');
     expect((await newest()).stream).toBe('news');
   });
@@ -87,7 +87,7 @@ describe.skipIf(!dashboard)('The editor', () => {
     const typed = `{% if x %}yes{% endif %} {{ name }} {# no #} <p title="a">it's {{ d['k'] }}</p> {{ range(x) }}`;
     await typeLine(page, 'One', typed);
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('Saved as version 2').waitFor();
+    await told(page, 'Saved as version 2');
     expect((await htmlOf(account, 2)).split('\n')[1]).toBe(typed);
   });
 
@@ -118,13 +118,13 @@ describe.skipIf(!dashboard)('The editor', () => {
     const asked = page.waitForResponse('**/versions/newest');
     await page.getByRole('button', { name: 'Save draft' }).click();
     await asked;
-    await page.getByText('Saved as version 2').waitFor();
+    await told(page, 'Saved as version 2');
     await page.getByLabel('Subject').fill('And edited on');
     await page.getByText('Unsaved changes').waitFor();
     // Nor does it go when the service was updated meanwhile, and has no such file any more.
     await page.route('**/publish-dialog-*.js', (route) => route.fulfill({ status: 404 }));
     await page.getByRole('button', { name: 'Publish…' }).click();
-    await page.getByText('A part of this page could not be loaded').waitFor();
+    await told(page, 'A part of this page could not be loaded');
     expect(await page.getByLabel('Subject').inputValue()).toBe('And edited on');
     expect(await page.getByText('This could not be loaded').count()).toBe(0);
   });
@@ -145,7 +145,7 @@ describe.skipIf(!dashboard)('The editor', () => {
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Subject').inputValue()).toBe('Written for hours');
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('Saved as version 2').waitFor();
+    await told(page, 'Saved as version 2');
     expect((await call(account, 'GET', '/v1/templates/note/versions/2')).subject).toBe(
       'Written for hours',
     );
@@ -159,7 +159,7 @@ describe.skipIf(!dashboard)('Two people on one template', () => {
     await typeLine(theirs, 'One', '<p>Uno</p>');
     await typeLine(theirs, 'Three', '<p>Tre</p>');
     await theirs.getByRole('button', { name: 'Save draft' }).click();
-    await theirs.getByText('Saved as version 2').waitFor();
+    await told(theirs, 'Saved as version 2');
 
     await typeLine(mine, 'Bye', '<p>Ciao</p>');
     await typeLine(mine, 'One', '<p>Eins</p>');
@@ -170,7 +170,7 @@ describe.skipIf(!dashboard)('Two people on one template', () => {
     await dialog.getByText('Take theirs').click();
     await dialog.getByRole('button', { name: 'Merge into my draft' }).click();
     await mine.getByRole('button', { name: 'Save draft' }).click();
-    await mine.getByText('Saved as version 3').waitFor();
+    await told(mine, 'Saved as version 3');
     expect(await htmlOf(account, 3)).toBe(
       LINES.join('\n').replace('One', 'Uno').replace('Three', 'Tre').replace('Bye', 'Ciao'),
     );
@@ -180,7 +180,7 @@ describe.skipIf(!dashboard)('Two people on one template', () => {
     const { account, page } = await openEditor();
     await page.getByLabel('Subject').fill('Mine');
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('Saved as version 2').waitFor();
+    await told(page, 'Saved as version 2');
     await put(account, { subject: 'Theirs' });
     await page.getByRole('button', { name: 'Publish…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish version 2 of note?' });
@@ -198,7 +198,7 @@ describe.skipIf(!dashboard)('Two people on one template', () => {
     expect(await page.getByLabel('Subject').inputValue()).toBe('Theirs');
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByRole('button', { name: 'Publish version 3' }).click();
-    await page.getByText('Version 3 is in use').waitFor();
+    await told(page, 'Version 3 is in use');
   });
 });
 
@@ -234,7 +234,7 @@ describe.skipIf(!dashboard)('Publishing', () => {
     await dialog.frameLocator('iframe[title="The email as it is"]').getByText('Two').waitFor();
     await look(page, 'publish');
     await dialog.getByRole('button', { name: 'Publish anyway' }).click();
-    await page.getByText('Version 2 is in use').waitFor();
+    await told(page, 'Version 2 is in use');
     const { published_version } = await call(account, 'GET', '/v1/templates/note/versions/newest');
     expect(published_version).toBe(2);
   });
@@ -256,7 +256,7 @@ describe.skipIf(!dashboard)('A line that fails', () => {
     await page.getByLabel('Subject').fill('Mine');
     await loseAnswer('**/v1/templates/note');
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('The service did not answer').waitFor();
+    await told(page, 'The service did not answer');
     await page.getByText('Unsaved changes').waitFor();
     await page.getByRole('button', { name: 'Publish…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish version 2 of note?' });
@@ -265,7 +265,7 @@ describe.skipIf(!dashboard)('A line that fails', () => {
     await publish.click();
     await dialog.getByRole('alert').getByText('The service did not answer').waitFor();
     await publish.click();
-    await page.getByText('Version 2 is in use').waitFor();
+    await told(page, 'Version 2 is in use');
     const { data } = await call(account, 'GET', '/v1/templates/note/versions');
     expect(data.map(({ version }: { version: number }) => version)).toEqual([2, 1]);
   });
@@ -291,14 +291,12 @@ describe.skipIf(!dashboard)('The versions of a template', () => {
     await later.locator('ins', { hasText: 'Third' }).waitFor();
     await later.getByRole('button', { name: 'Publish version 3…' }).click();
     await press(3);
-    await page.getByText('Version 3 is in use').waitFor();
+    await told(page, 'Version 3 is in use');
   });
 });
 
 describe.skipIf(!dashboard)('Completion', () => {
-  it('offers variables, macros and filters with what they are for', {
-    timeout: 90_000,
-  }, async () => {
+  it('offers variables, macros and filters with what they are for', async () => {
     const { page } = await openEditor();
     const editor = page.getByRole('textbox', { name: 'HTML source' });
     const offered = page.locator('.cm-tooltip-autocomplete');

@@ -75,7 +75,7 @@ describe.skipIf(!dashboard)('First run', () => {
     // A session that ends elsewhere is begun again over the open page, which stays as it is.
     await service.database.query('DELETE FROM sessions');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.waitFor({ timeout: 60_000 });
+    await dialog.waitFor();
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'hidden' });

@@ -10,7 +10,7 @@ import { makeUser, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { startDns } from '../support/dns-server.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { look, openDashboard, PASSWORD } from './dashboard.ts';
+import { look, openDashboard, PASSWORD, told } from './dashboard.ts';
 
 const dns = await startDns();
 const dashboard = await openDashboard({
@@ -22,9 +22,7 @@ afterAll(async () => {
   await dns.close();
 });
 
-const PATIENT = { timeout: 120_000 };
-
-describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
+describe.skipIf(!dashboard)('The keyboard', () => {
   let page: Page;
   let account: TestAccount;
 
@@ -119,11 +117,10 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     await page.goto('/keys');
     await opener.waitFor();
     await page.keyboard.press('Control+k');
-    const told = page.getByText('A part of this page could not be loaded');
-    await told.waitFor();
+    await told(page, 'A part of this page could not be loaded');
     // Also whoever tries again.
     await page.keyboard.press('Control+k');
-    await expect.poll(() => told.count()).toBe(2);
+    await told(page, 'A part of this page could not be loaded');
     await page.unroute(code);
     await page.goto('/keys');
     await opener.waitFor();
@@ -224,7 +221,7 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
   });
 });
 
-describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
+describe.skipIf(!dashboard)('Without a mouse', () => {
   let page: Page;
 
   beforeAll(async () => {
@@ -312,7 +309,7 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
     await page.getByRole('dialog', { name: /^Publish version/ }).waitFor();
     await tabTo('Publish version');
     await press('Enter');
-    await page.getByText(/Version \d is in use/).waitFor();
+    await told(page, /Version \d is in use/);
   });
 
   it('one verifies a domain', async () => {
@@ -329,7 +326,7 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
     dns.publish('TXT', name!, value!);
     await tabTo('Check now');
     await press('Enter');
-    await page.getByText('hands.example is verified.').waitFor();
+    await told(page, 'hands.example is verified.');
   });
 
   it('one creates a key', async () => {
@@ -344,7 +341,7 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
   });
 });
 
-describe.skipIf(!dashboard)('What a page weighs', PATIENT, () => {
+describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
    * Waits until no script or style is under way and none came for half a second. Playwright's `networkidle` is about frames as
    * well: with the editor's preview, which is made anew, it was waited for in vain.

@@ -3,7 +3,7 @@
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { openDashboard } from './dashboard.ts';
+import { openDashboard, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -162,7 +162,7 @@ describe.skipIf(!dashboard)('What somebody does', () => {
     await api.team.invite({ email: 'cy@example.net', role: 'viewer' });
     await api.templates.clone({ slug: 'welcome' });
     // Of events that do not happen here: it does not fail by itself.
-    const hook = { url: 'http://127.0.0.1:59999/hook', event_types: ['complaint' as const] };
+    const hook = { url: 'http://127.0.0.1:9999/hook', event_types: ['complaint' as const] };
     endpoint = (await api.webhooks.create(hook)).id;
     page = await open({ accountId, role: 'owner' });
   });
@@ -236,7 +236,7 @@ describe.skipIf(!dashboard)('What somebody does', () => {
     await (await held.route).fulfill({ status: 400, json: { detail: 'Not ada.' } });
     await text('ada@example.net').waitFor();
     await held.release();
-    await page.getByText('bo@example.net can get email again').waitFor();
+    await told(page, 'bo@example.net can get email again');
     expect(await text('bo@example.net').count()).toBe(0);
   });
 
@@ -251,7 +251,7 @@ describe.skipIf(!dashboard)('What somebody does', () => {
     }
     await (await held.route).continue();
     await held.release();
-    await expect.poll(() => page.getByText('Saved').count()).toBe(3);
+    for (let time = 1; time <= 3; time++) await told(page, 'Saved');
     await page.reload();
     await clicks.waitFor();
     expect(await clicks.isChecked()).toBe(!first);

@@ -89,6 +89,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.getByText('One message, that is all').waitFor();
     await page.locator('input[aria-label=Time]').click();
     await page.getByRole('option', { name: 'Last hour' }).click();
+    await page.waitForURL(/after/);
     await page.reload();
     await page.getByText('Letter 7', { exact: true }).waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe(
@@ -213,7 +214,7 @@ describe.skipIf(!dashboard)('One message', () => {
     await envelope.getByRole('link', { name: 'and 26 more' }).click();
     await page.getByText('10 bounced', { exact: true }).last().click();
     await page.getByRole('table').getByText('bounce+0@simulator.test').waitFor();
-    expect(await page.getByRole('table').locator('tbody tr').count()).toBe(10);
+    await expect.poll(() => page.getByRole('table').locator('tbody tr').count()).toBe(10);
     // The tab stands in the address.
     expect(new URL(page.url()).searchParams.get('tab')).toBe('recipients');
     await page.getByRole('tab', { name: 'Headers' }).click();

@@ -1,7 +1,7 @@
 // Operator: all accounts; one is made, given other figures, suspended (its keys are refused at once) and resumed.
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEmail } from '../support/service.ts';
-import { look, openDashboard } from './dashboard.ts';
+import { look, openDashboard, told } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
@@ -36,7 +36,7 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.getByRole('button', { name: 'Manage Test' }).click();
     await page.getByRole('menuitem', { name: 'Resume' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('may send again').waitFor();
+    await told(page, 'may send again');
     expect((await service.send(account.key, anEmail())).status).toBe(202);
   });
 

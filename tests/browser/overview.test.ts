@@ -30,7 +30,7 @@ describe.skipIf(!dashboard)('Overview', () => {
 
   it('shows what became of the emails', async () => {
     // Figures are counted every ten seconds at most, and asked for again by themselves.
-    await page.getByText('1 complaint').waitFor({ timeout: 25_000 });
+    await page.getByText('1 complaint').waitFor();
     await look(page, 'overview');
     // Told apart, with a way to the messages; the choice stands in the address.
     await page.getByText('Domain', { exact: true }).click();

@@ -17,7 +17,7 @@ export async function fillAndListPages(
   key: string,
   send: (key: string, subject: string) => Promise<string>,
 ): Promise<Shown[]> {
-  const webhook = (await api.webhooks.create({ url: 'http://127.0.0.1:59999/hook' })).id;
+  const webhook = (await api.webhooks.create({ url: 'http://127.0.0.1:9999/hook' })).id;
   const message = await send(key, 'Hello');
   const rules = { approval: 'always' as const };
   const { secret } = await api.keys.create({ name: 'Held', scopes: ['email:send'], rules });
@@ -37,7 +37,7 @@ export async function fillAndListPages(
     ['/templates/welcome/edit', 'Preheader'],
     ['/branding', 'Logo'],
     ['/senders', 'example.com'],
-    ['/webhooks', 'http://127.0.0.1:59999/hook'],
+    ['/webhooks', 'http://127.0.0.1:9999/hook'],
     ['/webhooks/:id', 'ada@example.net', webhook],
     ['/connect', 'Paste one of these'],
     ['/connect/reference', 'POST'],

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { look, openDashboard } from './dashboard.ts';
+import { look, openDashboard, told } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
@@ -53,7 +53,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
     await dialog.getByLabel('Date and time').fill(local.toISOString().slice(0, 16));
     await look(page, 'message-reschedule');
     await dialog.getByRole('button', { name: 'Change the time' }).click();
-    await page.getByText('The time was changed').waitFor();
+    await told(page, 'The time was changed');
     expect(Date.parse((await read(id)).scheduled_at)).toBe(later.getTime());
   });
 
@@ -72,7 +72,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
     await page.getByRole('button', { name: 'Cancel the email' }).click();
     await page.getByRole('dialog').getByText('It will not be sent to').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the email' }).click();
-    await page.getByText('Cancelled. It will not be sent').waitFor();
+    await told(page, 'Cancelled. It will not be sent');
     await page.getByText('Cancelled', { exact: true }).first().waitFor();
     await look(page, 'message-cancelled');
     const message = await read(id);

@@ -60,9 +60,7 @@ async function givePassword(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'One more step' }).waitFor();
 }
 
-const PATIENT = { timeout: 120_000 };
-
-describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
+describe.skipIf(!dashboard)('A second factor', () => {
   it('a passkey is added, signs in alone, and stands beside the password', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
@@ -194,7 +192,7 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
   });
 });
 
-describe.skipIf(!dashboard)('Two tabs of one session', PATIENT, () => {
+describe.skipIf(!dashboard)('Two tabs of one session', () => {
   it('what one writes after the other switched the account is refused, and goes on where one says', async () => {
     const { service, open } = dashboard!;
     const [one, other] = [await service.account(), await service.account()];

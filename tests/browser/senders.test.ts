@@ -94,7 +94,7 @@ describe.skipIf(!dashboard)('Senders', () => {
   });
 });
 
-describe.skipIf(!dashboard)('Where the records go', { timeout: 90_000 }, () => {
+describe.skipIf(!dashboard)('Where the records go', () => {
   it('names the provider, writes names as its form wants them, and sees by itself what was published', async () => {
     const { service, open } = dashboard!;
     const account = await service.account({ identities: [] });
@@ -121,7 +121,7 @@ describe.skipIf(!dashboard)('Where the records go', { timeout: 90_000 }, () => {
     expect(zone).toMatch(/"v=DKIM1; k=rsa; p=[^"]+" "[^"]+"/);
     dns.publish('TXT', '_sandmartin.mail.wizard.example', value!);
     // Nobody presses anything.
-    await page.getByText('Verified', { exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByText('Verified', { exact: true }).waitFor();
     await ownership.getByText('In place').waitFor();
   });
 });

@@ -6,7 +6,7 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { findings, look, openDashboard, screenshot } from './dashboard.ts';
+import { findings, look, openDashboard, screenshot, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -83,9 +83,9 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
       { times: 1 },
     );
     await again();
-    await page.getByText('The service did not answer').waitFor();
+    await told(page, 'The service did not answer');
     await again();
-    await page.getByText('Queued as a new message').waitFor();
+    await told(page, 'Queued as a new message');
     const [{ count }] = (await service.database.query(
       'SELECT count(*)::int AS count FROM messages WHERE account_id = $1',
       [account.id],
@@ -132,7 +132,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     const client = await openSignedIn(service, { accountId: account.id });
     const long = 'somebody.with.a.long.address@a.long.subdomain.example.org';
     const endpoint = await client.api.webhooks.create({
-      url: 'http://127.0.0.1:59999/a-long-path/of/a/hook/that/goes/on/and/on?with=more',
+      url: 'http://127.0.0.1:9999/a-long-path/of/a/hook/that/goes/on/and/on?with=more',
     });
     const sent = await service.send(
       account.key,
@@ -210,7 +210,7 @@ describe.skipIf(!dashboard)('A phone', () => {
   it.each(pages)('holds %s: nothing beyond its edge, nothing that jumps', async (route, path) => {
     await page.goto(path?.() ?? route);
     await page.locator('h1').waitFor();
-    await expect.poll(() => page.evaluate(STILL_LOADING), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => page.evaluate(STILL_LOADING)).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     // What Web Vitals call good.
     expect(await page.evaluate('layoutShift')).toBeLessThan(0.1);

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailedInvitation } from '../support/invitation.ts';
-import { look, openDashboard, PASSWORD } from './dashboard.ts';
+import { look, openDashboard, PASSWORD, told } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
@@ -47,7 +47,7 @@ describe.skipIf(!dashboard)('Team', () => {
     await owner.reload();
     await owner.locator('input[aria-label="Role of Grace"]').click();
     await owner.getByRole('option', { name: 'Viewer' }).click();
-    await owner.getByText('The role was changed').waitFor();
+    await told(owner, 'The role was changed');
     await look(owner, 'team');
     await guest.goto('/keys');
     await guest.getByRole('heading', { name: 'API keys' }).waitFor();
@@ -57,7 +57,7 @@ describe.skipIf(!dashboard)('Team', () => {
   it('removes them after asking', async () => {
     await owner.getByRole('button', { name: 'Remove Grace' }).click();
     await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await owner.getByText('Grace was removed').waitFor();
+    await told(owner, 'Grace was removed');
     const status = await guest.evaluate(
       `fetch('/v1/keys', { headers: { 'x-sm-dashboard': '1' } }).then((answer) => answer.status)`,
     );

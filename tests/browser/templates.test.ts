@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
-import { look, openDashboard } from './dashboard.ts';
+import { look, openDashboard, told } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
 const welcome = { template: 'welcome', variables: { ...JSON.parse(sample), name: 'Bo' } };
@@ -76,7 +76,7 @@ describe.skipIf(!dashboard)('A template from nothing', () => {
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByText('No email has been sent from this template yet').waitFor();
     await page.getByRole('button', { name: 'Publish version 1' }).click();
-    await page.getByText('Version 1 is in use').waitFor();
+    await told(page, 'Version 1 is in use');
 
     const sent = await service.send(account.key, {
       from_email: 'hello@example.com',
@@ -175,7 +175,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.getByText('Hello Zoë, from us').waitFor();
     await look(page, 'editor');
     await publishSteadily();
-    await page.getByText(/Version \d is in use/).waitFor();
+    await told(page, /Version \d is in use/);
 
     await page.getByRole('button', { name: 'Test send' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
@@ -191,7 +191,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.getByText('Second thoughts, Zoë').waitFor();
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByRole('button', { name: /Publish (?:version \d|anyway)/ }).click();
-    await page.getByText('Version 3 is in use').waitFor();
+    await told(page, 'Version 3 is in use');
     await expect.poll(sentSubject).toBe('Second thoughts, Bo');
 
     await page.getByRole('link', { name: 'Welcome' }).first().click();
@@ -204,7 +204,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
-    await page.getByText(/Back to version \d/).waitFor();
+    await told(page, /Back to version \d/);
     await page.getByText('Hello Sofía, from us').waitFor();
     await expect.poll(sentSubject).toBe('Hello Bo, from us');
   });

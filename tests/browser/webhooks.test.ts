@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { look, openDashboard } from './dashboard.ts';
+import { look, openDashboard, told } from './dashboard.ts';
 
 const answers = { status: 500 };
 const received: string[] = [];
@@ -99,7 +99,7 @@ describe.skipIf(!dashboard)('An endpoint that works', () => {
     await page.getByText('One event would be posted').waitFor();
     await look(page, 'webhook-replay');
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByText('One event is being posted again').waitFor();
+    await told(page, 'One event is being posted again');
     await dialog().waitFor({ state: 'detached' });
   });
 

@@ -18,7 +18,6 @@ import {
 } from '../support/catalog.ts';
 
 const { PICTURES } = process.env;
-const PATIENT = { timeout: 120_000 };
 const folder = fileURLToPath(new URL('../../.artifacts/screenshots', import.meta.url));
 const opened = await openBrowser();
 if ('skipped' in opened) announceSkip(opened.skipped);
@@ -51,30 +50,26 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
   for (const [scheme, colorScheme] of (['light', 'dark'] as const).entries()) {
     for (const [size, width] of [375, 700].entries()) {
       const shown = PICTURES === undefined ? inLayouts(2 * scheme + size) : inEveryLayout;
-      it(
-        `nothing overflows or is hard to read at ${width} px, ${colorScheme}`,
-        PATIENT,
-        async () => {
-          await page.setViewportSize({ width, height: 900 });
-          await page.emulateMedia({ colorScheme });
-          for (const { template, branding } of shown) {
-            const what = `${template.slug}-${branding.layout}`;
-            await page.setContent(render(template, branding).html);
-            expect(await overflow(page), what).toEqual([]);
-            // At least 4.5 to 1.
-            expect(await page.evaluate(faintText), what).toEqual([]);
-            const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-            expect(ground).toBe(colorScheme === 'dark' ? 'rgb(16, 18, 22)' : 'rgb(238, 241, 236)');
-            if (branding.layout === 'card' || PICTURES === 'all') {
-              await picture(`${what}-${width}-${colorScheme}`);
-            }
+      it(`nothing overflows or is hard to read at ${width} px, ${colorScheme}`, async () => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        for (const { template, branding } of shown) {
+          const what = `${template.slug}-${branding.layout}`;
+          await page.setContent(render(template, branding).html);
+          expect(await overflow(page), what).toEqual([]);
+          // At least 4.5 to 1.
+          expect(await page.evaluate(faintText), what).toEqual([]);
+          const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+          expect(ground).toBe(colorScheme === 'dark' ? 'rgb(16, 18, 22)' : 'rgb(238, 241, 236)');
+          if (branding.layout === 'card' || PICTURES === 'all') {
+            await picture(`${what}-${width}-${colorScheme}`);
           }
-        },
-      );
+        }
+      });
     }
   }
 
-  it('nothing overflows with very long words, nor from right to left', PATIENT, async () => {
+  it('nothing overflows with very long words, nor from right to left', async () => {
     await page.setViewportSize({ width: 375, height: 900 });
     for (const template of templates) {
       const words = lengthen(template.sample);
@@ -89,25 +84,21 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
     }
   });
 
-  it(
-    'nothing overflows and no word is broken in German, which has long ones, nor in Arabic, from right to left',
-    PATIENT,
-    async () => {
-      await page.emulateMedia({ colorScheme: 'light' });
-      for (const width of [375, 600]) {
-        await page.setViewportSize({ width, height: 900 });
-        for (const locale of ['de', 'ar']) {
-          for (const template of templates) {
-            const sample = sampleIn(catalog.phrases, template.sample, [locale]);
-            await page.setContent(render(template, fullBranding, sample, locale).html);
-            expect(await overflow(page), `${template.slug}, ${locale}`).toEqual([]);
-            expect(await page.evaluate(brokenWords), `${template.slug}, ${locale}`).toEqual([]);
-            await picture(`${template.slug}-${width}-${locale}`);
-          }
+  it('nothing overflows and no word is broken in German, which has long ones, nor in Arabic, from right to left', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    for (const width of [375, 600]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const locale of ['de', 'ar']) {
+        for (const template of templates) {
+          const sample = sampleIn(catalog.phrases, template.sample, [locale]);
+          await page.setContent(render(template, fullBranding, sample, locale).html);
+          expect(await overflow(page), `${template.slug}, ${locale}`).toEqual([]);
+          expect(await page.evaluate(brokenWords), `${template.slug}, ${locale}`).toEqual([]);
+          await picture(`${template.slug}-${width}-${locale}`);
         }
       }
-    },
-  );
+    }
+  });
 });
 
 /** Prices and codes are never that long; everything else may be. */

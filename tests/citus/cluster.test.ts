@@ -93,5 +93,5 @@ async function isDelivered(service: TestService, { key }: TestAccount, id: strin
   await until(async () => {
     const { body } = await service.get(key, `/v1/messages/${id}`);
     return (body.events ?? []).some(({ type }: { type: string }) => type === 'delivered');
-  }, 120_000);
+  });
 }

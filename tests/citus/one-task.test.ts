@@ -111,7 +111,7 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       await until(async () => {
         const message = (await service.get(key, `/v1/messages/${body.id}`)).body;
         return message.status === 'delivered';
-      }, 30_000);
+      });
     }
   }
 

@@ -288,7 +288,7 @@ describe('racing the workers', () => {
         [account.id],
       );
       return found.length === ids.length && found;
-    }, 60_000);
+    });
     expect(rows.filter(({ sent, cancelled }) => sent === cancelled)).toEqual([]);
     const sent = new Set(rows.filter((row) => row.sent).map(({ id }) => id));
     const taken = sink.emails

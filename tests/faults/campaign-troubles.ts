@@ -116,8 +116,8 @@ const killPostgres = (stage: Stage): Draw => {
       const killed = stage.postmaster();
       process.kill(killed, 'SIGKILL');
       // The sessions it leaves behind may answer once more.
-      await until(() => stage.postmaster() !== killed, 60_000);
-      await until(() => stage.database.query('SELECT 1'), 60_000);
+      await until(() => stage.postmaster() !== killed);
+      await until(() => stage.database.query('SELECT 1'));
     },
   };
   return () => plan;

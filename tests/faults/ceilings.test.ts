@@ -120,19 +120,15 @@ describe.each(Object.keys(LARGEST))('%s', (name) => {
     expect(aboveFirstMb).toBeLessThan(SENT_MB);
   });
 
-  it.each(['content', 'source', 'attachments/0'])(
-    'is read: %s',
-    async (part) => {
-      const { stands, grewMb } = await fresh.watch(async () => {
-        const { status, text } = await ask(`/v1/messages/${id}/${part}`, undefined, fresh);
-        expect([200, 404]).toContain(status);
-        JSON.parse(text);
-      });
-      expect(stands).toEqual([]);
-      expect(grewMb).toBeLessThan(COPY_MB);
-    },
-    120_000,
-  );
+  it.each(['content', 'source', 'attachments/0'])('is read: %s', async (part) => {
+    const { stands, grewMb } = await fresh.watch(async () => {
+      const { status, text } = await ask(`/v1/messages/${id}/${part}`, undefined, fresh);
+      expect([200, 404]).toContain(status);
+      JSON.parse(text);
+    });
+    expect(stands).toEqual([]);
+    expect(grewMb).toBeLessThan(COPY_MB);
+  });
 });
 
 describe('taken, delivered into the sandbox, reported and opened by a script', () => {
@@ -140,33 +136,29 @@ describe('taken, delivered into the sandbox, reported and opened by a script', (
     // The thread that encodes it, encoded on its way out, and captured: 62 to 106 MB were measured.
     ['a file of 18 MB', 64 + 2 * LARGEST_MB],
     ['HTML of links', HTML_ALL_THE_WAY_MB],
-  ])(
-    '%s',
-    async (name, mostMb) => {
-      const own = await createTestDatabase();
-      const all = await startWatched({ DATABASE_URL: own.url });
-      try {
-        const sender = await makeAccount(own.database);
-        const of = (table: string) => own.database.query(`SELECT FROM ${table}`);
-        const isQuiet = async () =>
-          (await of('due_messages')).length === 0 && (await of('sandbox_acts')).length === 0;
-        const to = ['clicked@simulator.test'];
-        for (let n = 0; n < 20; n++) await ask('/v1/send', anEmail({ to }), all, sender);
-        await until(isQuiet, 60_000);
-        const body = JSON.stringify(anEmail({ ...LARGEST[name]!(), to }));
-        const { stands, aboveFirstMb } = await all.watch(async () => {
-          expect((await ask('/v1/send', body, all, sender)).status).toBe(202);
-          await until(isQuiet, 60_000);
-        });
-        expect(stands).toEqual([]);
-        expect(aboveFirstMb).toBeLessThan(mostMb);
-      } finally {
-        await all.end('SIGTERM');
-        await own.drop();
-      }
-    },
-    180_000,
-  );
+  ])('%s', async (name, mostMb) => {
+    const own = await createTestDatabase();
+    const all = await startWatched({ DATABASE_URL: own.url });
+    try {
+      const sender = await makeAccount(own.database);
+      const of = (table: string) => own.database.query(`SELECT FROM ${table}`);
+      const isQuiet = async () =>
+        (await of('due_messages')).length === 0 && (await of('sandbox_acts')).length === 0;
+      const to = ['clicked@simulator.test'];
+      for (let n = 0; n < 20; n++) await ask('/v1/send', anEmail({ to }), all, sender);
+      await until(isQuiet);
+      const body = JSON.stringify(anEmail({ ...LARGEST[name]!(), to }));
+      const { stands, aboveFirstMb } = await all.watch(async () => {
+        expect((await ask('/v1/send', body, all, sender)).status).toBe(202);
+        await until(isQuiet);
+      });
+      expect(stands).toEqual([]);
+      expect(aboveFirstMb).toBeLessThan(mostMb);
+    } finally {
+      await all.end('SIGTERM');
+      await own.drop();
+    }
+  });
 });
 
 describe('refused, or made small', () => {
@@ -204,17 +196,13 @@ describe('refused, or made small', () => {
         return Array.from({ length: 100 }, () => welcome(many));
       },
     ],
-  ])(
-    '%s',
-    async (_, path, make) => {
-      const made = make();
-      const body = typeof made === 'string' ? made : JSON.stringify(made);
-      await expectCeiling(body.length, async () => {
-        expect([202, 400, 422, 429]).toContain((await ask(path, body)).status);
-      });
-    },
-    120_000,
-  );
+  ])('%s', async (_, path, make) => {
+    const made = make();
+    const body = typeof made === 'string' ? made : JSON.stringify(made);
+    await expectCeiling(body.length, async () => {
+      expect([202, 400, 422, 429]).toContain((await ask(path, body)).status);
+    });
+  });
 });
 
 it('24 MB of character references, looked through for links because of a rule of the key', async () => {

@@ -81,7 +81,7 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
         [id],
       );
       return rows.find((row) => row.status === 'delivered')?.n === 20 && rows;
-    }, 60_000);
+    });
     // Put off by half a minute, by whichever process: by the database's clock they wait, and none is given up.
     expect(settled.map(({ status }) => status)).not.toContain('bounced');
     const twice = await test.database.query(

@@ -30,7 +30,6 @@ import {
 
 const one = [{ one: 1 }];
 /** Processes and databases are started in plenty here; a busy machine takes its time. */
-const patience = { timeout: 120_000 };
 const folder = newFolder(afterAll);
 const data = join(folder, 'postgres/data');
 const pidFile = join(data, 'postmaster.pid');
@@ -66,7 +65,7 @@ async function expectAllKept(url: string, acknowledged: number[]) {
   expect(acknowledged.filter((row) => !kept.has(row))).toEqual([]);
 }
 
-describe('kill -9 of the server', patience, () => {
+describe('kill -9 of the server', () => {
   it('is followed by a restart on the same url, with every acknowledged row', async () => {
     const { url } = await open(folder, 'owner');
     await query(url, 'drop table if exists acknowledged; create table acknowledged (row int)');
@@ -99,7 +98,7 @@ describe('kill -9 of the server', patience, () => {
   });
 });
 
-describe('kill -9 of the owner', patience, () => {
+describe('kill -9 of the owner', () => {
   it('takes the server along', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;
@@ -162,7 +161,7 @@ describe('kill -9 of the owner', patience, () => {
   });
 });
 
-describe('leftovers', patience, () => {
+describe('leftovers', () => {
   it('a pid that now belongs to another process does not stop the start', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;
@@ -215,7 +214,7 @@ describe('leftovers', patience, () => {
   });
 });
 
-describe('a data folder that was deleted and made anew', patience, () => {
+describe('a data folder that was deleted and made anew', () => {
   it('is left to its new owner', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;
@@ -231,7 +230,7 @@ describe('a data folder that was deleted and made anew', patience, () => {
   });
 });
 
-describe('many at once', patience, () => {
+describe('many at once', () => {
   it('of ten owners exactly one wins, also when the one before was killed', async () => {
     for (const count of [10, 5]) {
       const openers = Array.from({ length: count }, () => openElsewhere(folder));

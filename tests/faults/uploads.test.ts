@@ -272,13 +272,9 @@ function post(path: string): [string, string] {
 }
 
 describe('uploaded', () => {
-  it.each(UPLOADS)(
-    '%s',
-    async (_, method, path, make) => {
-      await expectCeiling(method, path, make());
-    },
-    60_000,
-  );
+  it.each(UPLOADS)('%s', async (_, method, path, make) => {
+    await expectCeiling(method, path, make());
+  });
 });
 
 it('checks by the dozen are charged to who asks for them; another account sends meanwhile', async () => {

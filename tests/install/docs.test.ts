@@ -221,7 +221,7 @@ require('node:http').request(options, async (response) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(HERE)('%s', { timeout: 120_000 }, async (name, says) => {
+  it.each(HERE)('%s', async (name, says) => {
     await prepare(name);
     const { text } = blocks.find((block) => block.name === name)!;
     const typed = text.startsWith('$ ') ? commandsAfterPrompts(text) : [text];

@@ -27,66 +27,60 @@ const old = majors.find((major) => existsSync(join(DEBIAN, major, 'bin/initdb'))
 if (old === undefined)
   console.warn(`skipped: ${DEBIAN} has no PostgreSQL older than 18 (apt-get install postgresql)`);
 
-it.skipIf(old === undefined)(
-  `what PostgreSQL ${old} held, the embedded one holds`,
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sandmartin majors-'));
-    chmodSync(folder, 0o755); // another user runs PostgreSQL in it
-    const server = await startOld(folder);
-    const database = openDatabase(server.url, { connections: 2, onIdleError: () => undefined });
-    const env = { DATABASE_URL: server.url };
-    const told = new Map<string, unknown>();
-    const story = (url: string, key: string, id: string) =>
-      request(`${url}/v1/messages/${id}`, { headers: { 'x-api-key': key } });
+it.skipIf(old === undefined)(`what PostgreSQL ${old} held, the embedded one holds`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandmartin majors-'));
+  chmodSync(folder, 0o755); // another user runs PostgreSQL in it
+  const server = await startOld(folder);
+  const database = openDatabase(server.url, { connections: 2, onIdleError: () => undefined });
+  const env = { DATABASE_URL: server.url };
+  const told = new Map<string, unknown>();
+  const story = (url: string, key: string, id: string) =>
+    request(`${url}/v1/messages/${id}`, { headers: { 'x-api-key': key } });
 
-    const before = await startProcess(env);
-    const { key } = await makeAccount(database);
-    for (let n = 0; n < 5; n++) {
-      const { body } = await request(`${before.url}/v1/send`, {
-        method: 'POST',
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(anEmail({ subject: `Größe ${n} 注文` })),
-      });
-      await until(async () => (await story(before.url, key, body.id)).body.status === 'delivered');
-      told.set(body.id, (await story(before.url, key, body.id)).body);
-    }
-    const file = join(folder, 'all.backup');
-    const backup = await runCommand(['backup', file], {
-      ...env,
-      BACKUP_PASSPHRASE: 'twelve or more',
+  const before = await startProcess(env);
+  const { key } = await makeAccount(database);
+  for (let n = 0; n < 5; n++) {
+    const { body } = await request(`${before.url}/v1/send`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(anEmail({ subject: `Größe ${n} 注文` })),
     });
-    expect(backup).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('rows') });
-    await before.end('SIGTERM');
-    await database.close();
-    await server.stop();
+    await until(async () => (await story(before.url, key, body.id)).body.status === 'delivered');
+    told.set(body.id, (await story(before.url, key, body.id)).body);
+  }
+  const file = join(folder, 'all.backup');
+  const backup = await runCommand(['backup', file], {
+    ...env,
+    BACKUP_PASSPHRASE: 'twelve or more',
+  });
+  expect(backup).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('rows') });
+  await before.end('SIGTERM');
+  await database.close();
+  await server.stop();
 
-    const embedded = { DATA_DIR: join(folder, 'data') };
-    const restore = await runCommand(['restore', file], {
-      ...embedded,
-      BACKUP_PASSPHRASE: 'twelve or more',
-    });
-    expect(restore).toMatchObject({
-      code: 0,
-      stderr: '',
-      stdout: expect.stringContaining('Start the service.'),
-    });
-    const after = await startProcess(embedded);
-    for (const [id, before] of told) expect((await story(after.url, key, id)).body).toEqual(before);
-    await after.end('SIGTERM');
+  const embedded = { DATA_DIR: join(folder, 'data') };
+  const restore = await runCommand(['restore', file], {
+    ...embedded,
+    BACKUP_PASSPHRASE: 'twelve or more',
+  });
+  expect(restore).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringContaining('Start the service.'),
+  });
+  const after = await startProcess(embedded);
+  for (const [id, before] of told) expect((await story(after.url, key, id)).body).toEqual(before);
+  await after.end('SIGTERM');
 
-    // A data folder of another major is left alone, and the way is told.
-    const version = join(embedded.DATA_DIR, 'postgres/data/PG_VERSION');
-    const major = readFileSync(version, 'utf8');
-    writeFileSync(version, '17\n');
-    const refused = await runCommand(['account', 'list'], embedded);
-    expect(refused.stderr).toMatch(
-      /PostgreSQL 17.*sandmartin backup FILE.*sandmartin restore FILE/,
-    );
-    writeFileSync(version, major);
-    rmSync(folder, { recursive: true });
-  },
-  180_000,
-);
+  // A data folder of another major is left alone, and the way is told.
+  const version = join(embedded.DATA_DIR, 'postgres/data/PG_VERSION');
+  const major = readFileSync(version, 'utf8');
+  writeFileSync(version, '17\n');
+  const refused = await runCommand(['account', 'list'], embedded);
+  expect(refused.stderr).toMatch(/PostgreSQL 17.*sandmartin backup FILE.*sandmartin restore FILE/);
+  writeFileSync(version, major);
+  rmSync(folder, { recursive: true });
+});
 
 async function startOld(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
   const data = join(folder, 'old');

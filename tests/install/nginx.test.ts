@@ -67,6 +67,6 @@ async function startNginx(upstream: string): Promise<string> {
   const nginx = spawn(NGINX, ['-p', folder, '-c', file], { stdio: 'ignore' });
   stops.push(() => nginx.kill('SIGTERM'));
   const url = `http://127.0.0.1:${port}`;
-  await until(() => fetch(`${url}/healthz`).then(({ ok }) => ok), 15_000);
+  await until(() => fetch(`${url}/healthz`).then(({ ok }) => ok));
   return url;
 }

@@ -33,26 +33,24 @@ it('an empty folder, one install, and npx sandmartin is the sandbox', async () =
   service.stdout.on('data', (chunk) => {
     banner += chunk;
   });
-  await until(() => banner.includes('Sandmartin is running'), 90_000);
+  await until(() => banner.includes('Sandmartin is running'));
 
   // The banner's own two commands, pasted.
   const [send, read] = banner.split('\n').filter((line) => /^(SENT=|curl )/.test(line));
   const pasted = () => spawnSync('bash', ['-c', `${send}\n${read}`], { encoding: 'utf8' }).stdout;
   const timeline = pasted();
   expect(timeline).toContain('"status":"queued"');
-  await until(() => pasted().includes('"status":"delivered"'), 30_000);
+  await until(() => pasted().includes('"status":"delivered"'));
 
   // Ctrl-C goes to everything that the terminal started: npx hands no signal on.
   const ended = once(service, 'exit');
   process.kill(-service.pid!, 'SIGINT');
   await ended;
-  await until(
-    () =>
-      fetch(`http://127.0.0.1:${port}/healthz`).then(
-        () => false,
-        () => true,
-      ),
-    15_000,
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      () => false,
+      () => true,
+    ),
   );
 }, 300_000);
 

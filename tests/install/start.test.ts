@@ -29,9 +29,9 @@ it('SIGTERM to npm start ends the service with it', async () => {
       ({ ok }) => ok,
       () => false,
     );
-  await until(answers, 30_000);
+  await until(answers);
   npm.kill('SIGTERM');
-  await until(async () => !(await answers()), 15_000);
+  await until(async () => !(await answers()));
   await database.drop();
 });
 

@@ -126,7 +126,7 @@ describe('roles of their own', () => {
       body: JSON.stringify({ email: owner.email, password: PASSWORD }),
     });
     expect(signIn.status).toBe(200);
-    await until(async () => (await doctor()).of.get('address')?.ok === false, 30_000);
+    await until(async () => (await doctor()).of.get('address')?.ok === false);
     expect((await doctor()).of.get('address')?.detail).toContain(
       `people open the dashboard at https://${host}`,
     );

@@ -78,7 +78,7 @@ it('one to several arrives as it was written at each, and differs in their own t
       [body.id],
     );
     return rows.length === people.length ? rows : undefined;
-  }, 30_000);
+  });
   expect(copies.map(({ recipients }) => recipients)).toEqual(people.map((it) => [it]));
   const tokens: string[] = [];
   const rest: string[] = [];

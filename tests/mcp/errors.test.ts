@@ -85,7 +85,8 @@ describe.each(ERAS)('%s', (era) => {
       next: expect.stringMatching(/.{20}/),
     });
     // The clock moves on between the two answers.
-    if (wait !== null) expect(Math.abs(content.retry_after_seconds - Number(wait))).toBeLessThan(3);
+    if (wait !== null)
+      expect(Math.abs(content.retry_after_seconds - Number(wait))).toBeLessThan(60);
   });
 
   it('429: the rate, met by the same burst', async () => {

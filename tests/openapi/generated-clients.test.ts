@@ -73,7 +73,7 @@ describe.skipIf(missing)('clients made by', () => {
     return made;
   };
 
-  it('openapi-typescript', { timeout: 180_000 }, async () => {
+  it('openapi-typescript', async () => {
     const made = newFolder('openapi-typescript');
     await runTool('openapi-typescript', [DOCUMENT, '-o', join(made, 'schema.ts')]);
     const [id, read] = (await use(made, WITH_OPENAPI_TYPESCRIPT)) as string[];
@@ -81,7 +81,7 @@ describe.skipIf(missing)('clients made by', () => {
     expect(read).toBe(id);
   });
 
-  it('orval', { timeout: 180_000 }, async () => {
+  it('orval', async () => {
     const made = newFolder('orval');
     const output = { target: 'orval.ts', client: 'fetch', mode: 'single', baseUrl: service.url };
     const config = { api: { input: { target: DOCUMENT }, output } };

@@ -58,7 +58,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 14, size: 'max' },
 );
 
-it('nothing of one account is seen or changed by the other', { timeout: 120_000 }, async () => {
+it('nothing of one account is seen or changed by the other', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (wanted) => {
       const sides = { ada: await newSide('adas-own'), bob: await newSide('bobs-own') };

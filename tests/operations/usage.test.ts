@@ -108,7 +108,7 @@ describe('alerts', () => {
 
   it('tell of a webhook endpoint that is gone', async () => {
     const { api, id } = await open();
-    const endpoint = await api.webhooks.create({ url: 'http://127.0.0.1:59999/' });
+    const endpoint = await api.webhooks.create({ url: 'http://127.0.0.1:9999/' });
     await service.database.query(
       `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone' WHERE account_id = $1`,
       [id],

@@ -39,7 +39,7 @@ async function taken({ database }: TestService): Promise<void> {
       [now!.at],
     );
     return row?.ok;
-  }, 60_000);
+  });
 }
 
 /** Answers when every delivery process has exactly these. */
@@ -56,7 +56,7 @@ export async function haveRelays({ database }: TestService, names: string[]): Pr
           .sort()
           .join() === wanted,
     );
-  }, 60_000);
+  });
 }
 
 export async function removeRelay({ database }: TestService, name: string): Promise<void> {

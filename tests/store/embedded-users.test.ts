@@ -24,7 +24,6 @@ import {
 
 const one = [{ one: 1 }];
 /** Each test starts several processes, two of them with a new database. */
-const patience = { timeout: 120_000 };
 /** No entry in any user table, like the uids some container platforms hand out. */
 const nameless = { uid: 54321, gid: 54321 };
 const home = newFolder(afterAll);
@@ -55,13 +54,13 @@ async function opensAndReopens(dataDir: string, options: Parameters<typeof openE
   }
 }
 
-describe('without library links in a read-only node_modules', patience, () => {
+describe('without library links in a read-only node_modules', () => {
   it('runs as the user of the tests', async () => {
     await opensAndReopens(newFolder(), {});
   });
 });
 
-describe.runIf(isRoot)('as another user', patience, () => {
+describe.runIf(isRoot)('as another user', () => {
   it('runs as an ordinary user without a name, everything in the data folder', async () => {
     const dataDir = newFolder();
     chownSync(dataDir, nameless.uid, nameless.gid);
@@ -86,7 +85,7 @@ describe.runIf(isRoot)('as another user', patience, () => {
   });
 });
 
-describe.runIf(isRoot)('as root', patience, () => {
+describe.runIf(isRoot)('as root', () => {
   it('runs in a folder only root may enter, and leaves the user table alone', async () => {
     const before = readFileSync('/etc/passwd', 'utf8');
     chmodSync(home, 0o700);

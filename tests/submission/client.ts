@@ -42,7 +42,7 @@ export async function openSmtp(port: number, host = '127.0.0.1'): Promise<SmtpCl
     },
     async reply() {
       const whole = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/;
-      const [reply] = await until(() => whole.exec(said) ?? false, 30_000);
+      const [reply] = await until(() => whole.exec(said) ?? false);
       said = said.slice(reply!.length);
       return reply!.trimEnd();
     },

@@ -173,48 +173,44 @@ function hasSasl(): boolean {
   );
 }
 
-it.skipIf(postfix !== undefined)(
-  'Postfix, of which we are the smarthost',
-  async () => {
-    const at = await freePort();
-    const instance = await startInstance(join(folder, 'postfix'), {
-      main: {
-        myhostname: 'app.example',
-        default_transport: 'smtp',
-        relayhost: `[127.0.0.1]:${port}`,
-        smtp_sasl_auth_enable: 'yes',
-        smtp_sasl_password_maps: `inline:{ [127.0.0.1]:${port}=apikey:${account.key} }`,
-        smtp_sasl_security_options: 'noanonymous',
-      },
-      transport: [],
-      smtpd: [`127.0.0.1:${at}`],
+it.skipIf(postfix !== undefined)('Postfix, of which we are the smarthost', async () => {
+  const at = await freePort();
+  const instance = await startInstance(join(folder, 'postfix'), {
+    main: {
+      myhostname: 'app.example',
+      default_transport: 'smtp',
+      relayhost: `[127.0.0.1]:${port}`,
+      smtp_sasl_auth_enable: 'yes',
+      smtp_sasl_password_maps: `inline:{ [127.0.0.1]:${port}=apikey:${account.key} }`,
+      smtp_sasl_security_options: 'noanonymous',
+    },
+    transport: [],
+    smtpd: [`127.0.0.1:${at}`],
+  });
+  try {
+    await createTransport({ host: '127.0.0.1', port: at, ignoreTLS: true }).sendMail({
+      from: 'hello@example.com',
+      to: ['ada@example.net', 'bob@example.net'],
+      bcc: 'hidden@example.net',
+      subject: 'smarthost',
+      text: 'Grüße',
+      html: '<p>Grüße</p>',
     });
-    try {
-      await createTransport({ host: '127.0.0.1', port: at, ignoreTLS: true }).sendMail({
-        from: 'hello@example.com',
-        to: ['ada@example.net', 'bob@example.net'],
-        bcc: 'hidden@example.net',
-        subject: 'smarthost',
-        text: 'Grüße',
-        html: '<p>Grüße</p>',
-      });
-      const { email, raw } = await arrived('smarthost').catch((error: Error) => {
-        throw new Error(`${error.message}\n${instance.log()}`);
-      });
-      expect(email.text).toContain('Grüße');
-      expect(raw.toString()).not.toMatch(/^Received:/m);
-      const [row] = await service.database.query<{ recipients: string[] }>(
-        `SELECT recipients FROM messages WHERE account_id = $1 AND subject = 'smarthost'`,
-        [account.id],
-      );
-      expect(row!.recipients.toSorted()).toEqual([
-        'ada@example.net',
-        'bob@example.net',
-        'hidden@example.net',
-      ]);
-    } finally {
-      await instance.stop();
-    }
-  },
-  90_000,
-);
+    const { email, raw } = await arrived('smarthost').catch((error: Error) => {
+      throw new Error(`${error.message}\n${instance.log()}`);
+    });
+    expect(email.text).toContain('Grüße');
+    expect(raw.toString()).not.toMatch(/^Received:/m);
+    const [row] = await service.database.query<{ recipients: string[] }>(
+      `SELECT recipients FROM messages WHERE account_id = $1 AND subject = 'smarthost'`,
+      [account.id],
+    );
+    expect(row!.recipients.toSorted()).toEqual([
+      'ada@example.net',
+      'bob@example.net',
+      'hidden@example.net',
+    ]);
+  } finally {
+    await instance.stop();
+  }
+});

@@ -10,13 +10,13 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { distribute } from '../../src/store/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
+import { freePort } from './process.ts';
 
 const BIN = process.env.CITUS_BIN ?? '/usr/lib/postgresql/15/bin';
 /** Few, so that a test does not wait for hundreds of tables. */
@@ -183,13 +183,3 @@ function giveTo(folder: string): void {
   chownSync(folder, id, id);
   chmodSync(folder, 0o755);
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });

@@ -1,5 +1,6 @@
 // A relay that takes email until a test gives it a fault, and again when that is over. It keeps its port and counts who knocks.
 import { createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './process.ts';
 
 /**
  * `silent`: connections stand and nobody says anything. `… at MAIL`: it greets, and goes silent,
@@ -78,14 +79,13 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
   const sockets = new Map<Socket, Arrival | undefined>();
   let fault: RelayFault | undefined;
   let server: Server | undefined;
-  let port = 0;
+  const port = await freePort();
   let connects = 0;
   let mostAtOnce = 0;
 
   async function listen(): Promise<void> {
     server = createServer(serve);
     await new Promise<void>((resolve) => server!.listen(port, '127.0.0.1', resolve));
-    port = (server.address() as { port: number }).port;
   }
   async function close(): Promise<void> {
     const closing = server;

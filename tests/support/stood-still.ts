@@ -1,16 +1,11 @@
 // A test that failed while the machine stood still is run once more (vitest.config.ts), and says so: for a moment the service could
 // not reach its database or its relay, said so truthfully, and the test was about something else. Nothing else is ever repeated.
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, inject } from 'vitest';
-
-let startedAtMs = 0;
-beforeEach(() => {
-  startedAtMs = Date.now();
-});
+import { afterEach, inject } from 'vitest';
 
 afterEach(({ task }) => {
   if (task.result?.state !== 'fail') return;
-  const longestMs = Math.max(0, ...stillsSince(startedAtMs));
+  const longestMs = Math.max(0, ...stillsSince(task.result.startTime ?? 0));
   if (longestMs === 0) return;
   throw new Error(
     `The machine stood still for ${(longestMs / 1000).toFixed(1)} s during this test, or PostgreSQL took that long to write.`,

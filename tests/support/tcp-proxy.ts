@@ -1,6 +1,7 @@
 // A door between a service and its database that a test can shut: connections break, new ones are refused, until it opens
 // again. Or a swamp: connections stay, new ones are taken, and nothing comes through until it opens; then what was stuck does.
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './process.ts';
 
 export interface TcpProxy {
   /** The same URL, through the door. */
@@ -15,7 +16,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Map<Socket, Socket>();
   let server: Server | undefined;
-  let ownPort = 0;
+  const ownPort = await freePort();
   let swallowing = false;
 
   function pass(incoming: Socket): void {
@@ -47,7 +48,6 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     }
     server = createServer(pass);
     await new Promise<void>((resolve) => server!.listen(ownPort, '127.0.0.1', resolve));
-    ownPort = (server.address() as { port: number }).port;
   }
   function swallow(): void {
     swallowing = true;

@@ -5,24 +5,37 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { openMailbox, waitForEmail } from '../../src/testing/mailbox.ts';
 import { anEmail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/sandmartin.js');
-const folder = mkdtempSync(join(tmpdir(), 'serve-sandbox-'));
 const { BASE_URL: _theirs, ...rest } = process.env;
-// What the shell happens to have set must not matter.
-const env = { ...rest, TMPDIR: folder, DATABASE_URL: 'postgres://nobody.example/', PORT: '1' };
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A folder of temporary files, and what is started with it. */
+function openFolder({ onTestFinished }: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'serve-sandbox-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // What the shell happens to have set must not matter.
+  const env = { ...rest, TMPDIR: folder, DATABASE_URL: 'postgres://nobody.example/', PORT: '1' };
+  const folders = () => readdirSync(folder).filter((it) => it.startsWith('sandmartin-'));
+  return {
+    ...{ folder, env, folders },
+    nothingLeft: () => until(() => folders().length === 0),
+    start: (...senders: string[]) =>
+      spawn(process.execPath, [PROGRAM, 'serve', '--sandbox', ...senders], {
+        ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
+      }),
+  };
+}
 
 async function firstLine(child: ChildProcess): Promise<string> {
   let output = '';
   child.stdout!.on('data', (chunk) => {
     output += chunk;
   });
-  return await until(() => (output.includes('\n') ? output : undefined), 60_000);
+  return await until(() => (output.includes('\n') ? output : undefined));
 }
 
 const isUp = (url: string) =>
@@ -30,15 +43,9 @@ const isUp = (url: string) =>
     () => true,
     () => false,
   );
-const nothingLeft = () => until(() => folders().length === 0, 30_000);
 
-const folders = () => readdirSync(folder).filter((it) => it.startsWith('sandmartin-'));
-const start = (...senders: string[]) =>
-  spawn(process.execPath, [PROGRAM, 'serve', '--sandbox', ...senders], {
-    ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
-  });
-
-it('prints where it is and a test key, on one line; SIGTERM removes all, and the next what a killed run left', async () => {
+it.concurrent('prints where it is and a test key, on one line; SIGTERM removes all, and the next what a killed run left', async (test) => {
+  const { folders, nothingLeft, start } = openFolder(test);
   const killed = start();
   await firstLine(killed);
   const [left] = folders();
@@ -89,35 +96,33 @@ it('prints where it is and a test key, on one line; SIGTERM removes all, and the
   await nothingLeft();
 });
 
-it.each([
+it.concurrent.for([
   ['killed', 'node'],
   ['killed behind npm and its shell', 'npm'],
-])(
-  'ends with who started it, also %s',
-  async (_, way) => {
-    const started = [process.execPath, PROGRAM, 'serve', '--sandbox'];
-    // What npm exec does: a process called npm, that starts a shell, that starts the command, and
-    // stays until that is over. It must not outlive the test: it holds the worker's standard error.
-    const script =
-      way === 'node'
-        ? `require('node:child_process').spawn(${JSON.stringify(started[0])}, ${JSON.stringify(started.slice(1))}, { stdio: 'inherit' }); setInterval(() => {}, 1000);`
-        : `const npm = "process.title = 'npm exec'; require('node:child_process').spawn('/bin/sh', ['-c', '" + ${JSON.stringify(started.join(' '))} + "; true'], { stdio: 'inherit' });";
+])('ends with who started it, also %s', async ([, way], test) => {
+  const { folder, env, nothingLeft } = openFolder(test);
+  const started = [process.execPath, PROGRAM, 'serve', '--sandbox'];
+  // What npm exec does: a process called npm, that starts a shell, that starts the command, and
+  // stays until that is over. It must not outlive the test: it holds the worker's standard error.
+  const script =
+    way === 'node'
+      ? `require('node:child_process').spawn(${JSON.stringify(started[0])}, ${JSON.stringify(started.slice(1))}, { stdio: 'inherit' }); setInterval(() => {}, 1000);`
+      : `const npm = "process.title = 'npm exec'; require('node:child_process').spawn('/bin/sh', ['-c', '" + ${JSON.stringify(started.join(' '))} + "; true'], { stdio: 'inherit' });";
          require('node:child_process').spawn(process.execPath, ['-e', npm], { stdio: 'inherit' }); setInterval(() => {}, 1000);`;
-    const parent = spawn(process.execPath, ['-e', script], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const { base_url: url } = JSON.parse(await firstLine(parent));
-    expect(await isUp(url)).toBe(true);
-    parent.kill('SIGKILL');
-    await until(async () => !(await isUp(url)), 30_000);
-    await nothingLeft();
-    expect(existsSync(folder)).toBe(true);
-  },
-  120_000,
-);
+  const parent = spawn(process.execPath, ['-e', script], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { base_url: url } = JSON.parse(await firstLine(parent));
+  expect(await isUp(url)).toBe(true);
+  parent.kill('SIGKILL');
+  await until(async () => !(await isUp(url)));
+  await nothingLeft();
+  expect(existsSync(folder)).toBe(true);
+});
 
-it('a start that fails leaves nothing behind', async () => {
+it.concurrent('a start that fails leaves nothing behind', async (test) => {
+  const { env, nothingLeft } = openFolder(test);
   const args = [PROGRAM, 'serve', '--sandbox'];
   const failing = [
     { args, env: { ...env, SMTP_PORT: 'none' } },

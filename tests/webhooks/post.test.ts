@@ -140,13 +140,13 @@ describe('no answer', () => {
     });
     expect(result.status).toBeUndefined();
     expect(result.durationMs).toBeGreaterThanOrEqual(149);
-    expect(result.durationMs).toBeLessThan(2_000);
+    expect(result.durationMs).toBeLessThan(10_000);
     await hook.allClosed();
   });
 
   it('in full in time is a timeout too, though it began with 200', async () => {
     const hook = await receiver({ behave: { kind: 'slow-body' } });
-    const result = await post(agent(), hook.url, { timeoutMs: 200 });
+    const result = await post(agent(), hook.url, { timeoutMs: 2_000 });
     expect(result).toMatchObject({ ok: false, status: 200, error: { kind: 'timeout' } });
     expect(result.responseBody).toMatch(/^\.+$/);
     await hook.allClosed();
