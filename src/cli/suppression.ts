@@ -130,7 +130,7 @@ interface Why {
  * unless the command gives them. Lines with the same values are added together.
  */
 function groupsIn(text: string, said: Why): (Why & { addresses: string[] })[] {
-  const lines = text.split(/\r?\n/).map((line) => line.split(',').map(readCsvField));
+  const lines = text.split(/\r\n?|\n/).map((line) => line.split(',').map(readCsvField));
   const [head] = lines;
   const named = head !== undefined && head[0] !== '' && !head[0]!.includes('@');
   const column = (name: string): number => (named ? head.indexOf(name) : -1);
@@ -154,6 +154,6 @@ function readReason(text: string): ListedReason {
   if (reason !== undefined) return reason;
   throw new Problem(
     'invalid',
-    `A reason must be one of ${LISTED_REASONS.join(', ')}, not "${text}".`,
+    `A reason must be one of ${LISTED_REASONS.join(', ')}, not "${text.slice(0, 64)}".`,
   );
 }

@@ -9,12 +9,13 @@ import { createInvitation, INVITATION_DAYS, invitationLink } from '../people/inv
 import { generatePassword } from '../people/passwords.ts';
 import { endSessions } from '../people/sessions.ts';
 import {
+  addMember,
   addUser,
+  changeRole,
   findUser,
   listUsers,
   prepareUser,
   removeUser,
-  setMember,
   setOperator,
   setPassword,
   type User,
@@ -64,7 +65,7 @@ function registerCreate(user: Command): void {
         const made = await database.transaction(async (client) => {
           const added = await addUser(client, systemClock, prepared);
           if (options.account !== undefined) {
-            await setMember(client, options.account, added.id, options.role);
+            await addMember(client, options.account, added, options.role);
           }
           return added;
         });
@@ -179,8 +180,10 @@ function registerRights(user: Command): void {
     .action((email: string, options: UserOptions & { account: number }) =>
       withDatabase(async (database) => {
         const found = await requireUser(database, email);
-        await getAccount(database, options.account);
-        await setMember(database, options.account, found.id, options.role);
+        await database.transaction((client) =>
+          addMember(client, options.account, found, options.role),
+        );
+        await changeRole(database, options.account, found.id, options.role);
         print(options.json, { ...found, account: options.account, role: options.role }, () => [
           `${found.email} is now ${options.role} of account ${options.account}.`,
         ]);

@@ -1,7 +1,7 @@
 // Live streams (server-sent events): what a page shows, sent again whenever it changes. Used by
 // routes of kind `stream`. The database is queried twice a second while someone looks; that also
 // shows changes by other processes.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
 
@@ -9,8 +9,12 @@ const ASK_EVERY_MS = 500;
 /** Proxies close silent connections; and a viewer who has lost access is cut off by then. */
 const HEARTBEAT_EVERY_MS = 15_000;
 const MOST_STREAMS = 500;
+/** One for each page that a person has open. */
+const MOST_OF_PERSON = 25;
 
 export interface Stream {
+  /** Who looks. */
+  person: string;
   event: string;
   /** What to show now. */
   read(): Promise<unknown>;
@@ -19,16 +23,18 @@ export interface Stream {
 }
 
 export interface Streams {
-  open(request: FastifyRequest, reply: FastifyReply, stream: Stream): Promise<void>;
+  open(reply: FastifyReply, stream: Stream): Promise<void>;
   endAll(): void;
 }
 
 export function createStreams(log: Log): Streams {
-  const open = new Set<AbortController>();
+  const open = new Map<AbortController, Stream['person']>();
+  const countOf = (person: string): number =>
+    [...open.values()].filter((other) => other === person).length;
 
   return {
-    async open(request, reply, stream) {
-      if (open.size >= MOST_STREAMS) {
+    async open(reply, stream) {
+      if (open.size >= MOST_STREAMS || countOf(stream.person) >= MOST_OF_PERSON) {
         throw new Problem(
           'unavailable',
           'Too many pages are open at once. Close some, then reload.',
@@ -37,10 +43,15 @@ export function createStreams(log: Log): Streams {
           },
         );
       }
-      // Refusals, such as for an id of another account, are still plain answers.
-      const first = await stream.read();
       const end = new AbortController();
-      open.add(end);
+      open.set(end, stream.person);
+      // From now on: whoever leaves during the first look is not followed for ever.
+      reply.raw.once('close', () => end.abort());
+      // Refusals, such as for an id of another account, are still plain answers.
+      const first = await stream.read().catch((error) => {
+        open.delete(end);
+        throw error;
+      });
       reply.hijack();
       const response = reply.raw;
       response.writeHead(200, {
@@ -49,8 +60,6 @@ export function createStreams(log: Log): Streams {
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       });
-      request.raw.once('close', () => end.abort());
-      response.once('close', () => end.abort());
       follow(stream, first, (text) => response.write(text), end.signal)
         .catch((error) => {
           if (!(error instanceof Problem)) log.warn({ err: error }, 'a live stream broke');
@@ -62,7 +71,7 @@ export function createStreams(log: Log): Streams {
     },
 
     endAll() {
-      for (const end of open) end.abort();
+      for (const end of open.keys()) end.abort();
     },
   };
 }

@@ -14,6 +14,12 @@ export function writeAnswer(response: ServerResponse, { status, headers, text }:
   response.end(text);
 }
 
+/** Who reads an answer: when they have it or hung up, and how to hang up on them. */
+export const readerOf = (response: ServerResponse) => ({
+  onGone: (stop: () => void) => void response.once('close', stop),
+  hangUp: () => void response.destroy(),
+});
+
 /** The first value of a header that was sent several times. */
 export const oneOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;

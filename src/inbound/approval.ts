@@ -8,17 +8,20 @@ import { approve, decline } from '../approvals/approvals.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { Problem } from '../errors.ts';
 import { escapeAttribute } from '../html/references.ts';
+import { readerOf } from '../http/answer.ts';
 import { readUuid } from '../ids.ts';
 import { readHeld } from '../operations/approvals.ts';
+import type { WholeEmails } from '../operations/whole-emails.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
-import { type Page, sendDocument, sendPage } from './page.ts';
+import { type Page, sendInPieces, sendPage } from './page.ts';
 
-interface ApprovalDeps {
+export interface ApprovalDeps {
   database: Database;
   clock: Clock;
   log: Log;
+  wholeEmails: WholeEmails;
 }
 
 export async function answerApproval(
@@ -31,7 +34,9 @@ export async function answerApproval(
   const [token = ''] = path.slice(path.indexOf(APPROVAL_PATH) + APPROVAL_PATH.length).split('/');
   const link = await findApprovalLink(deps.database, token);
   if (link === undefined) return sendOver(response);
-  const held = await readHeld(deps.database, link, link.messageId);
+  const held = await deps.wholeEmails.inTurn(link.accountId, readerOf(response), () =>
+    readHeld(deps.database, link, link.messageId),
+  );
   if (request.method !== 'POST') {
     return sendHeld(response, 200, held, held.sha256 === link.sha256 ? '' : SINCE_MAILED);
   }
@@ -120,28 +125,54 @@ function sendHeld(response: ServerResponse, status: number, held: Held, changed:
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `<tr><th>${text(name)}</th><td>${text(value)}</td></tr>`)
     .join('\n');
-  const body = `<h1>Send this email?</h1>
+  const top = `<h1>Send this email?</h1>
 <p>An agent wrote it. Nothing has been sent yet, and it expires on ${text(inWords(held.expires_at))}.</p>
 ${changed === '' ? '' : `<p role="alert"><strong>${text(changed)}</strong></p>`}
 <table>${table}</table>
-${held.html === null ? '' : shownHtml(held.html)}
-${held.text === null ? '' : shownText(held.text, held.html === null)}
+`;
+  const buttons = `
 <form method="post" action="?approve=${held.sha256}"><button type="submit">Approve and send</button></form>
 <form method="post" action="?decline=${held.sha256}"><button class="no" type="submit">Decline</button></form>`;
-  sendDocument(response, status, { title: 'Send this email?', body, style: STYLE });
+  function* body() {
+    yield top;
+    if (held.html !== null) yield* shownHtml(held.html);
+    if (held.text !== null) yield* shownText(held.text, held.html === null);
+    yield buttons;
+  }
+  sendInPieces(response, status, { title: 'Send this email?', body: body(), style: STYLE });
 }
 
 const text = escapeAttribute;
+
+const PIECE_CHARS = 64 * 1024;
+
+/** Escaped, an email of 25 MB may have 125: never all of it at once. */
+function* inPieces(long: string): Generator<string> {
+  for (let at = 0; at < long.length; ) {
+    // Halves of a character are never apart.
+    const end = at + PIECE_CHARS + (isHighSurrogate(long.charCodeAt(at + PIECE_CHARS - 1)) ? 1 : 0);
+    yield text(long.slice(at, end));
+    at = end;
+  }
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd8_00 && code < 0xdc_00;
 
 const inWords = (at: string): string =>
   `${new Date(at).toLocaleString('en-GB', { timeZone: 'UTC', dateStyle: 'long', timeStyle: 'short' })} UTC`;
 
 /** As its readers see it. Nothing in it runs, and none of its links can be followed from here. */
-const shownHtml = (html: string): string =>
-  `<iframe sandbox title="The email" srcdoc="${text(html)}"></iframe>`;
+function* shownHtml(html: string): Generator<string> {
+  yield '<iframe sandbox title="The email" srcdoc="';
+  yield* inPieces(html);
+  yield '"></iframe>\n';
+}
 
-const shownText = (plain: string, alone: boolean): string =>
-  `<details${alone ? ' open' : ''}><summary>As plain text</summary><pre>${text(plain)}</pre></details>`;
+function* shownText(plain: string, alone: boolean): Generator<string> {
+  yield `<details${alone ? ' open' : ''}><summary>As plain text</summary><pre>`;
+  yield* inPieces(plain);
+  yield '</pre></details>';
+}
 
 const STYLE = `
   body { margin-top: 8vh; max-width: 44rem; }

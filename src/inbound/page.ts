@@ -1,6 +1,7 @@
 // The few pages recipients see: one sentence, perhaps one button, or the preference page. They have
 // no script and load nothing from elsewhere except an account's own logo.
 import type { ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { escapeAttribute } from '../html/references.ts';
 
 export interface Page {
@@ -16,29 +17,39 @@ export function sendPage(response: ServerResponse, status: number, page: Page): 
   sendDocument(response, status, { title: page.title, body: render(page) });
 }
 
-export interface Document {
+export interface Document<Body = string> {
   title: string;
   /** HTML, in which everything quoted is already escaped. */
-  body: string;
+  body: Body;
   /** CSS in addition to that of every page. */
   style?: string;
 }
 
 export function sendDocument(response: ServerResponse, status: number, document: Document): void {
-  const body = Buffer.from(frame(document));
-  response
-    .writeHead(status, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': body.length,
-      'cache-control': 'no-store, private',
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-robots-tag': 'noindex',
-    })
-    .end(body);
+  const body = Buffer.from([...framed({ ...document, body: [document.body] })].join(''));
+  response.writeHead(status, { ...HEADERS, 'content-length': body.length }).end(body);
 }
+
+/** A long one, as fast as it is read. */
+export function sendInPieces(
+  response: ServerResponse,
+  status: number,
+  document: Document<Iterable<string>>,
+): void {
+  response.writeHead(status, HEADERS);
+  const pieces = Readable.from(framed(document), { objectMode: false });
+  pipeline(pieces, response, () => undefined);
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store, private',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+};
 
 function render({ title, text, button, link }: Page): string {
   const form =
@@ -55,7 +66,8 @@ ${form}
 ${other}`;
 }
 
-const frame = ({ title, body, style = '' }: Document): string => `<!doctype html>
+function* framed({ title, body, style = '' }: Document<Iterable<string>>): Generator<string> {
+  yield `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -72,8 +84,11 @@ ${style}</style>
 </head>
 <body>
 <main>
-${body}
+`;
+  yield* body;
+  yield `
 </main>
 </body>
 </html>
 `;
+}

@@ -7,7 +7,7 @@ import { refuse } from '../operations/refusal.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { LOGO_PATH } from '../templates/logo-names.ts';
 import { PREFERENCES_PATH, TRACKING_PATHS } from '../tracking/apply.ts';
-import { answerApproval } from './approval.ts';
+import { type ApprovalDeps, answerApproval } from './approval.ts';
 import { answerClick } from './click.ts';
 import { answerLogo } from './logo.ts';
 import { answerOpen } from './open.ts';
@@ -19,6 +19,7 @@ import { answerUnsubscribe } from './unsubscribe.ts';
 import { answerVerify } from './verify.ts';
 
 export type InboundDeps = TrackingDeps &
+  ApprovalDeps &
   Omit<SesDeps, 'refusedPost'> &
   Omit<ProviderDeps, 'couldNotRead' | 'refusedPost'>;
 

@@ -8,7 +8,9 @@ import type { Caller } from '../accounts/directory.ts';
 import { readUuid } from '../ids.ts';
 import { cameThrough } from '../messages/message.ts';
 import { readHeld } from '../operations/approvals.ts';
+import type { OperationDeps } from '../operations/deps.ts';
 import { noMessage } from '../operations/message-lookup.ts';
+import type { Reader } from '../operations/whole-emails.ts';
 import type { Database } from '../store/pool.ts';
 import { APP_HTML } from './held-email-page.ts';
 
@@ -37,18 +39,32 @@ export const resourcesFor = (caller: Caller): Resource[] => (showsHeld(caller) ?
 
 /** Undefined: there is no such resource. */
 export async function readResource(
-  { database, baseUrl }: { database: Database; baseUrl: () => string },
+  { database, baseUrl, wholeEmails }: Pick<OperationDeps, 'database' | 'baseUrl' | 'wholeEmails'>,
   caller: Caller,
+  reader: Reader,
   uri: string,
 ) {
   if (uri === APP_URI) return { uri, mimeType: APP_TYPE, text: APP_HTML, _meta: APP_META };
   if (!uri.startsWith(EMAIL_URI)) return undefined;
   const id = uri.slice(EMAIL_URI.length);
   await requireToSee(database, caller, id);
-  const held = await readHeld(database, caller, id);
-  const shown = { ...held, approval_url: `${baseUrl()}/approvals/${id}` };
+  const held = await wholeEmails.inTurn(caller.accountId, reader, () =>
+    readHeld(database, caller, id),
+  );
+  const shown = {
+    ...held,
+    ...(isLong(held) ? { html: null, text: TOO_LONG } : {}),
+    approval_url: `${baseUrl()}/approvals/${id}`,
+  };
   return { uri, mimeType: 'application/json', text: JSON.stringify(shown) };
 }
+
+/** It is written as JSON twice, at once, and no chat shows it all. */
+const LONGEST_SHOWN = 1024 * 1024;
+const TOO_LONG = 'This email is too large to be shown here. Open the page where it is decided.';
+
+const isLong = ({ html, text }: { html: string | null; text: string | null }): boolean =>
+  (html?.length ?? 0) + (text?.length ?? 0) > LONGEST_SHOWN;
 
 /** Only the key that sent it, or one that may read everything. */
 async function requireToSee(

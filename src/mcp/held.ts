@@ -27,6 +27,7 @@ export const heldForAgents = heldOutput.extend({
 });
 
 type HeldDeps = Pick<OperationDeps, 'database' | 'baseUrl' | 'lint'>;
+type ReadDeps = HeldDeps & Pick<OperationDeps, 'wholeEmails'>;
 
 const DAY_MS = 86_400_000;
 
@@ -56,7 +57,7 @@ const findingsOn = (...email: Parameters<typeof findingsIn>) =>
 
 /** A repeated send gets the same answer as the first one. */
 export async function stillHeld(
-  deps: HeldDeps,
+  deps: ReadDeps,
   caller: Caller,
   id: string,
 ): Promise<{ held?: z.output<typeof heldForAgents>; suppressed?: string[] }> {
@@ -64,7 +65,9 @@ export async function stillHeld(
   const message = await requireMessage(deps.database, accountId, id);
   const approval = await findApproval(deps.database, accountId, message.uuid);
   if (approval?.state !== 'waiting') return {};
-  const email = await readInFull(deps.database, caller, message, approval);
+  const email = await deps.wholeEmails.inTurn(accountId, {}, () =>
+    readInFull(deps.database, caller, message, approval),
+  );
   const { reason, sha256, expires_at, recipients, subject, text, suppressed } = email;
   const findings = await findingsOn(deps, accountId, email, message.stream);
   const told = { reason, sha256, expires_at, recipients, subject, text, findings };

@@ -7,7 +7,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
-import { type HttpAnswer, type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
+import { type HttpAnswer, type HttpHandler, oneOf, readerOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
@@ -87,7 +87,11 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
     request.headers.accept = 'application/json, text/event-stream';
     delete request.headers['x-api-key'];
     delete request.headers.authorization;
-    await protocol(Object.assign(request, { auth: authInfoOf(caller) }), response, body);
+    await protocol(
+      Object.assign(request, { auth: authInfoOf(caller, readerOf(response)) }),
+      response,
+      body,
+    );
   }
 
   return (request, response) => {

@@ -22,6 +22,7 @@ import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type NewVia, perform } from '../operations/perform.ts';
 import { refuse } from '../operations/refusal.ts';
+import type { Reader } from '../operations/whole-emails.ts';
 import { problemOf } from '../process/connection-fault.ts';
 import {
   askedInStream,
@@ -91,7 +92,7 @@ const toolNamed = new Map(TOOLS.map((tool) => [tool.operation.name, tool]));
 export function createMcpServer(deps: McpDeps): McpServer {
   const serverInfo = { name: 'sandmartin', title: 'Sandmartin', version: deps.version };
 
-  function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
+  function serverFor({ caller, reader }: Client, more: ServerCapabilities = {}): Server {
     const server = new Server(serverInfo, {
       capabilities: {
         ...{ tools: {}, prompts: {}, resources: {} },
@@ -115,12 +116,12 @@ export function createMcpServer(deps: McpDeps): McpServer {
       }
       return callOrAsk(deps, tool, caller, params.arguments ?? {}, mcpReq);
     });
-    answerResources(server, deps, caller);
+    answerResources(server, deps, caller, reader);
     answerThatThereAreNone(server);
     return server;
   }
 
-  const modern = createMcpHandler(({ authInfo }) => serverFor(callerIn(authInfo)), {
+  const modern = createMcpHandler(({ authInfo }) => serverFor(clientIn(authInfo)), {
     legacy: 'reject',
     onerror: (error) => deps.log.debug({ err: error }, 'mcp request'),
   });
@@ -129,11 +130,11 @@ export function createMcpServer(deps: McpDeps): McpServer {
    * The package's own fallback answers 2025-era requests as event streams; this one answers them as
    * JSON.
    */
-  async function answerLegacy(caller: Caller, request: Request, body: unknown): Promise<Response> {
+  async function answerLegacy(client: Client, request: Request, body: unknown): Promise<Response> {
     if (request.method !== 'POST') return methodNotAllowed();
     // Optional, and nothing is ever logged to clients: those that set a level get an answer instead
     // of an error. The conformance suite's logging-set-level requires it; 2026-07-28 deprecates it.
-    const server = serverFor(caller, { logging: {} });
+    const server = serverFor(client, { logging: {} });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
@@ -174,7 +175,7 @@ export function createMcpServer(deps: McpDeps): McpServer {
       if (!(await isLegacyRequest(request, options?.parsedBody))) {
         return await modern.fetch(request, options);
       }
-      return await answerLegacy(callerIn(options?.authInfo), request, options?.parsedBody);
+      return await answerLegacy(clientIn(options?.authInfo), request, options?.parsedBody);
     },
     answerCall(caller, wanted) {
       const tool = toolNamed.get(wanted.name);
@@ -215,11 +216,11 @@ const listedFor = (caller: Caller, { listed }: Tool) =>
     ? { ...listed, _meta: { ui: { resourceUri: APP_URI } } }
     : listed;
 
-function answerResources(server: Server, deps: McpDeps, caller: Caller): void {
+function answerResources(server: Server, deps: McpDeps, caller: Caller, reader: Reader): void {
   server.setRequestHandler('resources/list', () => ({ resources: resourcesFor(caller) }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const found = await readResource(deps, caller, uri).catch((error) => {
-      if (error instanceof Problem) return undefined;
+    const found = await readResource(deps, caller, reader, uri).catch((error) => {
+      if (error instanceof Problem && error.code !== 'unavailable') return undefined;
       throw error;
     });
     if (found === undefined) throw new ResourceNotFoundError(uri);
@@ -302,19 +303,24 @@ async function answer(
   }
 }
 
-// The caller passes through the package in the field that it leaves untouched. The key itself does
-// not.
-export const authInfoOf = (caller: Caller) => ({
+/** Who asks, and who reads the answer. */
+interface Client {
+  caller: Caller;
+  reader: Reader;
+}
+
+// Both pass through the package in the field that it leaves untouched. The key itself does not.
+export const authInfoOf = (caller: Caller, reader: Reader) => ({
   token: '',
   clientId: caller.keyId ?? '',
   scopes: [...caller.scopes],
-  extra: { caller },
+  extra: { caller, reader },
 });
 
-function callerIn(authInfo: { extra?: Record<string, unknown> } | undefined): Caller {
-  const caller = authInfo?.extra?.caller;
-  if (caller === undefined) throw new Error('the door forgot to pass its caller on');
-  return caller as Caller;
+function clientIn(authInfo: { extra?: Record<string, unknown> } | undefined): Client {
+  const client = authInfo?.extra;
+  if (client?.caller === undefined) throw new Error('the door forgot to pass its caller on');
+  return client as unknown as Client;
 }
 
 const methodNotAllowed = (): Response =>

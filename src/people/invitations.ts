@@ -10,12 +10,12 @@ import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import {
+  addMember,
   addUser,
   checkCredentials,
   findUser,
   prepareUser,
   readEmail,
-  setMember,
   type User,
 } from './users.ts';
 
@@ -132,7 +132,7 @@ export async function acceptInvitation(
   answer: { token: string; password: string; name?: string | undefined },
 ): Promise<{ user: User; accountId: number }> {
   const { database, clock } = deps;
-  const { email } = await findInvitation(database, answer.token);
+  const { email, accountId } = await findInvitation(database, answer.token);
   const known = await findUser(database, email);
   const proved = known && (await checkCredentials(database, email, answer.password));
   if (known !== undefined && proved === undefined) {
@@ -140,28 +140,27 @@ export async function acceptInvitation(
   }
   const prepared = proved ?? (await prepareUser({ ...answer, name: answer.name ?? '', email }));
   return await database.transaction(async (client) => {
-    const invitation = await takeInvitation(client, answer.token);
+    // First of all, as whoever invites does.
+    await lockAccount(client, accountId);
+    const role = await takeInvitation(client, answer.token);
     const user = 'id' in prepared ? prepared : await addUser(client, clock, prepared);
-    await setMember(client, invitation.accountId, user.id, invitation.role);
-    return { user, accountId: invitation.accountId };
+    await addMember(client, accountId, user, role);
+    return { user, accountId };
   });
 }
 
 /** One wins, even when the link is used twice at once. */
-async function takeInvitation(
-  client: Queryable,
-  token: string,
-): Promise<{ accountId: number; role: MemberRole }> {
+async function takeInvitation(client: Queryable, token: string): Promise<MemberRole> {
   const key = readToken(token);
-  const [row] = await client.query<{ accountId: number; role: MemberRole }>(
+  const [row] = await client.query<{ role: MemberRole }>(
     `DELETE FROM invitations WHERE account_id = $1 AND token_hash = $2 AND expires_at > now()
-     RETURNING account_id AS "accountId", role`,
+     RETURNING role`,
     [key?.accountId, key?.hash],
   );
   if (row === undefined) {
     throw new Problem('not-found', 'This invitation was used just now. Sign in instead.');
   }
-  return row;
+  return row.role;
 }
 
 export async function pruneInvitations(database: Database): Promise<void> {

@@ -217,6 +217,27 @@ export async function countMembers(database: Queryable): Promise<Map<number, num
   return new Map(rows.map(({ accountId, count }) => [accountId, count]));
 }
 
+/**
+ * Who is a member already keeps their role, and nobody who is one has an invitation: an old link
+ * must neither change a role nor bring back who was removed.
+ */
+export async function addMember(
+  client: Queryable,
+  accountId: number,
+  { id, email }: Pick<User, 'id' | 'email'>,
+  role: MemberRole,
+): Promise<void> {
+  await lockAccount(client, accountId);
+  await client.query(
+    'INSERT INTO members (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [accountId, uuidOf(id), role],
+  );
+  await client.query('DELETE FROM invitations WHERE account_id = $1 AND email = $2', [
+    accountId,
+    email,
+  ]);
+}
+
 /** Adds a member, or changes a member's role. */
 export async function setMember(
   client: Queryable,

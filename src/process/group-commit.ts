@@ -1,6 +1,7 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
 // Used where many small statements meet PostgreSQL: accepting sends, recording what happened to
 // them, opens and clicks; and the checks of every send by an agent.
+import { createLine } from './line.ts';
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
@@ -29,6 +30,8 @@ export interface GroupOptions<Item, Result> {
     withinMs: () => number;
     moreToCome: (waiting: number, first: Item) => boolean;
   };
+  /** Whose item it is: where not all fit into a group, owners take turns. */
+  ownerOf?: (item: Item) => unknown;
   /** Items with the same value share a group, others never: each such group waits separately. */
   apart?: (item: Item) => unknown;
 }
@@ -59,7 +62,7 @@ export function createGroupCommit<Item, Result>(
 }
 
 function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupCommit<Item, Result> {
-  let waiting: Waiting<Item, Result>[] = [];
+  const waiting = createLine<Waiting<Item, Result>>();
   let scheduled = false;
   const inFlight = new Set<Promise<void>>();
   let patience: NodeJS.Timeout | undefined;
@@ -94,25 +97,24 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
 
   function mayStart(): boolean {
     const enough = inFlight.size === 0 ? 1 : (options.worthAnother ?? 1);
-    return waiting.length >= enough && inFlight.size < options.mostInFlight;
+    return waiting.count() >= enough && inFlight.size < options.mostInFlight;
   }
 
   function waitsForCompany(): boolean {
     const { company } = options;
-    if (company === undefined || waitedLongEnough || waiting.length >= company.items) return false;
-    return company.moreToCome(waiting.length, waiting[0]!.item);
+    const count = waiting.count();
+    if (company === undefined || waitedLongEnough || count >= company.items) return false;
+    return company.moreToCome(count, waiting.first()!.item);
   }
 
   function takeGroup(): Waiting<Item, Result>[] {
+    const group: Waiting<Item, Result>[] = [];
     let bytes = 0;
-    let count = 0;
-    while (count < waiting.length && count < options.mostItems) {
-      bytes += options.sizeOf?.(waiting[count]!.item) ?? 0;
-      if (count > 0 && bytes > (options.mostBytes ?? Number.POSITIVE_INFINITY)) break;
-      count++;
+    while (waiting.count() > 0 && group.length < options.mostItems) {
+      bytes += options.sizeOf?.(waiting.first()!.item) ?? 0;
+      if (group.length > 0 && bytes > (options.mostBytes ?? Number.POSITIVE_INFINITY)) break;
+      group.push(waiting.take());
     }
-    const group = waiting.slice(0, count);
-    waiting = waiting.slice(count);
     return group;
   }
 
@@ -134,12 +136,12 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   return {
     add(item) {
       return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.add(options.ownerOf?.(item), { item, resolve, reject });
         schedule();
       });
     },
     async drain() {
-      while (waiting.length > 0 || inFlight.size > 0) {
+      while (waiting.count() > 0 || inFlight.size > 0) {
         await Promise.all(inFlight);
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
-import { type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
+import { type HttpHandler, oneOf, readerOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { longJson } from '../http/json-answer.ts';
@@ -52,7 +52,11 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const requestId = requestIdOf(oneOf(request.headers['x-request-id']));
-  const { status, headers: told, body } = await answerCall(deps, request, requestId);
+  const {
+    status,
+    headers: told,
+    body,
+  } = await answerCall(deps, request, requestId, readerOf(response));
   const headers = {
     'x-request-id': requestId,
     ...told,
@@ -71,6 +75,7 @@ async function answerCall(
   deps: ResendDeps,
   request: IncomingMessage,
   requestId: string,
+  reader: ReturnType<typeof readerOf>,
 ): Promise<Written> {
   const { method = 'GET', headers } = request;
   const key = apiKeyIn(oneOf(headers['x-api-key']), headers.authorization);
@@ -85,7 +90,7 @@ async function answerCall(
     const read = await readBody(deps, request, caller);
     release = read.release;
     const via: NewVia = {
-      ...{ door: 'rest', requestId, person: null },
+      ...{ door: 'rest', requestId, person: null, ...reader },
       idempotencyKey: oneOf(headers['idempotency-key']),
     };
     const validation = oneOf(headers['x-batch-validation']);

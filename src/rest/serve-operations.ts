@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { Base64Text } from '../bytes/base64-text.ts';
 import { Problem } from '../errors.ts';
+import { readerOf } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import { attachmentHeaders } from '../http/file-headers.ts';
 import { longJson } from '../http/json-answer.ts';
@@ -73,8 +74,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
         person,
         idempotencyKey: oneHeader(request, 'idempotency-key'),
         precondition: precondition(operation, ifMatch, caller, input),
-        onGone: (stop) => void reply.raw.once('close', stop),
-        hangUp: () => void reply.raw.destroy(),
+        ...readerOf(reply.raw),
       };
       const answer = await perform(deps, operation, caller, input, via);
       if (via.limit) reply.headers(limitHeaders(via.limit as never));

@@ -87,7 +87,7 @@ export async function startApi(
       '/v1/mcp': answerMcp,
       ...documentRoutes(() => address.baseUrl),
       ...galleryRoutes(operations),
-      ...openInbound(shared, bodies, requesters),
+      ...openInbound(shared, operations, bodies, requesters),
     },
     otherDoor: createResendDoor({ ...operations, bodies, addressOf }),
     metricsExposure: config.isLoopback ? 'private' : 'public',
@@ -278,13 +278,19 @@ async function listenOnMcpPort(
 }
 
 /** What recipients and relays call: opens, clicks, unsubscribing, notifications. */
-function openInbound(shared: Shared, bodies: Bodies, { read: readRequester }: Requesters) {
+function openInbound(
+  shared: Shared,
+  { wholeEmails }: OperationDeps,
+  bodies: Bodies,
+  { read: readRequester }: Requesters,
+) {
   const { config, database, clock, log, metrics, secret, matcher, recorder, opened } = shared;
   const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
     it.drain(),
   );
   return inboundRoutes({
     ...{ database, clock, log, metrics, engagements, matcher, recorder, bodies, readRequester },
+    wholeEmails,
     trackingKeys: secret.tokenKeys('tracking'),
     links: openLinkSwitch({ database, log }),
     topics: config.sesTopics,

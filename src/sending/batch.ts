@@ -62,12 +62,14 @@ export function openBatcher(deps: {
     mostItems: 256,
     mostBytes: 8 * LARGE_BYTES,
     sizeOf: (send) => send.size,
+    ownerOf: (send) => send.accountId,
     apart: (send) => deps.database.near(send.accountId),
     write,
   });
   const oneByOne = (mostInFlight: number) =>
     createGroupCommit<Together, Verdict[]>({
       ...{ mostInFlight, mostItems: 1 },
+      ownerOf: ({ sends }) => sends[0]!.accountId,
       apart: ({ sends }) => deps.database.near(sends[0]!.accountId),
       write: async ([request]) => [await write(request!.sends, request!.whole)],
     });

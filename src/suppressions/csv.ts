@@ -13,4 +13,9 @@ export const csvLine = ({ address, reason, message_id, created_at, stream }: Row
     ',',
   );
 
-export const readCsvField = (field: string): string => field.trim().replace(/^'(?='*[=+\-@])/, '');
+/** Other programs quote every field; no comma or quote can be inside one here either. */
+export const readCsvField = (field: string): string =>
+  field
+    .trim()
+    .replace(/^"([^"]*)"$/, '$1')
+    .replace(/^'(?='*[=+\-@])/, '');

@@ -58,6 +58,24 @@ export function createLanes<Item extends Waiting>() {
     count: () => count,
     isSlow,
 
+    /** Somebody could have the next turn, and has no order among those that run. */
+    isKeptWaiting(running: ReadonlySet<Share>): boolean {
+      for (const share of lanes.keys()) {
+        if (!running.has(share) && !held.has(share) && !isSlow(share)) return true;
+      }
+      return false;
+    },
+
+    /** The latest order of whoever has by far the most waiting; undefined: this share does. */
+    takeFromLongest(share: Share): Item | undefined {
+      let longest = lanes.get(share) ?? [];
+      const own = longest.length;
+      for (const lane of lanes.values()) if (lane.length > longest.length) longest = lane;
+      if (longest.length <= own + 1) return undefined;
+      count--;
+      return longest.pop();
+    },
+
     add(item: Item): void {
       const lane = lanes.get(item.share);
       if (lane === undefined) lanes.set(item.share, [item]);
@@ -75,14 +93,21 @@ export function createLanes<Item extends Waiting>() {
       }
     },
 
-    /** The next batch: one order from each lane in turn. A slow or suspect one goes alone. */
+    /**
+     * The next batch: one order from each lane in turn, again and again unless one of them has
+     * nothing left: nobody waits for more of the others' than that turn. A slow or suspect one
+     * goes alone.
+     */
     take({ alsoSlow }: { alsoSlow: boolean }): Item[] {
       const batch: Item[] = [];
       let bytes = 0;
       let expectedMs = 0;
+      const taken = new Set<Share>();
+      let someHaveAll = false;
       // A lane that had its turn moves to the end, where this loop reaches it again.
       for (const [share, lane] of lanes) {
         if (held.has(share)) continue;
+        if (someHaveAll && taken.has(share)) break;
         const first = lane[0]!;
         const goesAlone = first.alone || isSlow(share);
         if (goesAlone && (batch.length > 0 || !alsoSlow)) continue;
@@ -91,6 +116,8 @@ export function createLanes<Item extends Waiting>() {
         const isFull = bytes > MOST_BYTES_IN_BATCH || expectedMs > MOST_MS_IN_BATCH;
         if (isFull && batch.length > 0) break;
         batch.push(takeFirst(share, lane));
+        taken.add(share);
+        someHaveAll ||= !lanes.has(share);
         if (goesAlone || batch.length === MOST_IN_BATCH) break;
       }
       return batch;

@@ -67,6 +67,8 @@ interface Member {
   givenMs: number;
   /** It is doing slow or suspect work. */
   slow: boolean;
+  /** It was told to return what is left of its batch. */
+  givesWay: boolean;
   /** The share because of whose work it was ended. */
   guilty: Share | undefined;
   /** The work on one order, at the last check. */
@@ -100,6 +102,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       batch: [],
       givenMs: 0,
       slow: false,
+      givesWay: false,
       guilty: undefined,
       watched: { order: undefined, sinceMs: 0, workedMs: 0 },
       thread: startThread(
@@ -148,7 +151,23 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       give(member, batch);
     }
     keepOneIdle();
+    if (lanes.count() > 0) makeWay();
     watch();
+  }
+
+  /**
+   * Whoever waits while one share has several orders in a batch: that batch ends early. Others
+   * wait for one order of a flood, then, not for 24.
+   */
+  function makeWay(): void {
+    const busy = [...members];
+    if (busy.some(({ state, givesWay }) => state !== 'busy' || givesWay)) return;
+    const shares = busy.map(({ batch }) => batch.flatMap((order) => order?.share ?? []));
+    if (!lanes.isKeptWaiting(new Set(shares.flat()))) return;
+    const crowded = busy[shares.findIndex((list) => new Set(list).size < list.length)];
+    if (crowded === undefined) return;
+    crowded.givesWay = true;
+    crowded.thread.giveWay();
   }
 
   /** Slow work never takes the last thread, so that other work goes on. */
@@ -159,6 +178,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
 
   function give(member: Member, batch: Order[]): void {
     member.state = 'busy';
+    member.givesWay = false;
     member.batch = batch;
     member.givenMs = performance.now();
     member.slow = batch.some(({ alone, share }) => alone || lanes.isSlow(share));
@@ -281,7 +301,12 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   return {
     run: (job, input, { share, uses = [], size = 0, transfer = [], spent = () => undefined }) =>
       new Promise((resolve, reject) => {
-        if (closed || lanes.count() >= mostWaiting) return reject(tooBusy());
+        if (closed) return reject(tooBusy());
+        if (lanes.count() >= mostWaiting) {
+          const latest = lanes.takeFromLongest(share);
+          if (latest === undefined) return reject(tooBusy());
+          latest.reject(tooBusy());
+        }
         lanes.add({
           ...{ job, input, uses, share, size, transfer, spent, reject },
           ...{ strikes: 0, alone: false },

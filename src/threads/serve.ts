@@ -43,6 +43,10 @@ export interface JobsDone {
  */
 export const RESTING = -1;
 
+/** What both sides of a thread share: the index of its current order, and whether it is to stop. */
+export const PLACE = 0;
+export const GIVE_WAY = 1;
+
 /** After this time the rest of a batch is returned: others may be waiting. */
 const LONGEST_BATCH_MS = 20;
 /** Answers are sent together, but the first ones do not wait for all. */
@@ -70,19 +74,19 @@ export function serveJobs(jobs: Jobs, tidy?: () => void): void {
     let answeredMs = 0;
     let doneMs = 0;
     for (const [place, [name, input]] of batch.orders.entries()) {
-      Atomics.store(progress, 0, place);
+      Atomics.store(progress, PLACE, place);
       const result = attempt(() => jobs[name]!(input, thing));
       const nowMs = watch();
       answers.push([place, nowMs - doneMs, result]);
       doneMs = nowMs;
-      if (nowMs > LONGEST_BATCH_MS) break;
+      if (nowMs > LONGEST_BATCH_MS || Atomics.load(progress, GIVE_WAY) === 1) break;
       if (nowMs - answeredMs > ANSWER_EVERY_MS) {
         post({ answers, over: false });
         answers = [];
         answeredMs = nowMs;
       }
     }
-    Atomics.store(progress, 0, RESTING);
+    Atomics.store(progress, PLACE, RESTING);
     post({ answers, over: true });
     if (tidy !== undefined) setImmediate(tidy);
   });

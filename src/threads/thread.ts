@@ -3,7 +3,15 @@
 // the thread.
 import { Worker } from 'node:worker_threads';
 import { openThreadClock, type ThreadClock } from '../process/thread-clock.ts';
-import { type Batch, type JobDone, type JobsDone, RESTING, type Ready } from './serve.ts';
+import {
+  type Batch,
+  GIVE_WAY,
+  type JobDone,
+  type JobsDone,
+  PLACE,
+  RESTING,
+  type Ready,
+} from './serve.ts';
 
 /**
  * Something large that many orders refer to by key; it is sent to each thread once. A key always
@@ -57,7 +65,8 @@ export interface ThreadOptions {
 }
 
 export function startThread({ file, memoryMb, given }: ThreadOptions, events: ThreadEvents) {
-  const progress = new Int32Array(new SharedArrayBuffer(4)).fill(RESTING);
+  const progress = new Int32Array(new SharedArrayBuffer(8));
+  progress[PLACE] = RESTING;
   const worker = new Worker(file, {
     workerData: { progress, given },
     // Empty, so that a stranger's text can read nothing of ours, and no test runner's loader is
@@ -127,6 +136,7 @@ export function startThread({ file, memoryMb, given }: ThreadOptions, events: Th
         ...handOver(orders),
         orders: orders.map(({ job, input }) => [job, input]),
       };
+      Atomics.store(progress, GIVE_WAY, 0);
       worker.postMessage(
         batch,
         orders.flatMap(({ transfer }) => [...transfer]),
@@ -138,7 +148,9 @@ export function startThread({ file, memoryMb, given }: ThreadOptions, events: Th
      */
     workedMs: () => clock?.workedMs() ?? 0,
     /** The index in its batch of the current order; RESTING between batches. */
-    place: () => Atomics.load(progress, 0),
+    place: () => Atomics.load(progress, PLACE),
+    /** It returns the rest of its batch after the current order. */
+    giveWay: () => void Atomics.store(progress, GIVE_WAY, 1),
     /** Immediate for us. A native call still runs to its end: `gone` reports when. */
     end(): Promise<unknown> {
       ended = true;

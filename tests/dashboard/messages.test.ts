@@ -476,6 +476,24 @@ describe('live', () => {
     expect((await waiting.api.usage.get()).has_sent).toBe(true);
   });
 
+  it('one person cannot take the streams of everyone, and has them again when pages are closed', async () => {
+    const fresh = await service.account();
+    const [greedy, other] = await Promise.all(
+      [1, 2].map(() => openSignedIn(service, { accountId: fresh.id })),
+    );
+    const answers = await Promise.all(Array.from({ length: 30 }, () => greedy!.raw('live')));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(5);
+    const seen = await other!.raw('live');
+    expect(seen.status).toBe(200);
+    await Promise.all([...answers, seen].map(({ body }) => body!.cancel()));
+    await until(async () => {
+      const { status, body } = await greedy!.raw('live');
+      await body!.cancel();
+      return status === 200;
+    });
+  });
+
   it('streams do not keep the service from stopping', async () => {
     const short = await startTestService();
     const { id } = await short.account();

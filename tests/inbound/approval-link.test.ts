@@ -1,4 +1,5 @@
 // The link that approvers get by email: looking shows the email and decides nothing, one click decides, once, about exactly what the page showed.
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { lapseApprovals } from '../../src/approvals/approvals.ts';
@@ -252,5 +253,51 @@ describe('a mailed link', () => {
         expect(one.text).not.toContain(token);
       }
     }
+  });
+});
+
+describe('large emails', () => {
+  /** Asks, and never reads the answer; whether it began, and how to hang up. */
+  function ask(link: string) {
+    const { port, pathname } = new URL(link);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET ${pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+    const began = new Promise<void>((resolve) => socket.once('readable', () => resolve()));
+    return { began, hangUp: () => void socket.destroy() };
+  }
+
+  // Five times as long once it is escaped: more than sockets take for readers that do not read.
+  const html = "'".repeat(3_000_000);
+
+  it('are shown in the turns of all that read whole emails: two of an account at a time', async () => {
+    for (let n = 0; n < 3; n++) await hold({ html, subject: `Large ${n}` });
+    const links = await linksTo(owner.email, 3);
+    const first = links.slice(0, 2).map(ask);
+    await Promise.all(first.map(({ began }) => began));
+    const third = ask(links[2]!);
+    let thirdBegan = false;
+    void third.began.then(() => {
+      thirdBegan = true;
+    });
+    account = await service.account();
+    const other = await makeUser(service.database, { accountId: account.id, role: 'owner' });
+    agent = await keyOf(account.id);
+    await hold();
+    const [ofOther] = await linksTo(other.email);
+    expect((await get(ofOther!)).status).toBe(200);
+    expect(thirdBegan).toBe(false);
+    first[0]!.hangUp();
+    await third.began;
+    for (const { hangUp } of [...first, third]) hangUp();
+  });
+
+  it('are shown whole, and leave as they were shown', async () => {
+    const text = `${'x'.repeat(65_535)}😀&<é`;
+    const id = await hold({ html: `<p>${text}</p>`, text });
+    const [link] = await linksTo(owner.email);
+    const page = await get(link!);
+    expect(page.text).toContain(`<pre>${text.replace('&<', '&amp;&lt;')}</pre>`);
+    expect((await decide(link!, 'approve', page)).status).toBe(200);
+    await hasLeft(id);
   });
 });

@@ -332,6 +332,20 @@ it('the App’s view of an email is for its sender alone', async () => {
   }
 });
 
+it('the App is not given an email that no chat could show', async () => {
+  const large = anEmail({ subject: 'Large', html: 'x'.repeat(2_000_000) });
+  const { content } = await callTool(service, agent, 'send_email', large);
+  const uri = `sandmartin://held-emails/${content.id}`;
+  const { body } = await post(
+    `${service.url}/mcp`,
+    agent,
+    rpc('legacy', 'resources/read', { uri }),
+  );
+  const shown = JSON.parse(body.result.contents[0].text);
+  expect(shown).toMatchObject({ subject: 'Large', html: null });
+  expect(shown.text).toContain('too large');
+});
+
 it('what another key sent is compared with nothing that its sender may read', async () => {
   const coded = (code: string) => ({
     ...{ from_email: 'hello@example.com', to: ['ada@example.net'] },

@@ -121,6 +121,38 @@ describe('by command', () => {
     expect(data.map(({ address }) => address).toSorted()).toEqual(addresses);
   });
 
+  const imported = async (text: string) => {
+    const { api, id } = await open();
+    const file = join(mkdtempSync(join(tmpdir(), 'sm-suppressions-')), 'list.csv');
+    writeFileSync(file, text);
+    const done = await run(['import', file, '--account', `${id}`]);
+    const { data } = await api.suppressions.list();
+    return { ...done, addresses: data.map(({ address }) => address) };
+  };
+
+  it.each([
+    ['quoted', '"address","reason"\r\n"a@example.net","bounce"\r\n"b@example.net","bounce"\r\n'],
+    ['with lines that end as on old Macs', '\ufeffa@example.net\rb@example.net\r'],
+    ['with empty lines and spaces', '\n\n a@example.net \n,,\n\tb@example.net,,,\n'],
+  ])('a list is read, %s', async (_, text) => {
+    expect((await imported(text)).addresses).toEqual(['a@example.net', 'b@example.net']);
+  });
+
+  it.each([
+    ['a field that never ends', `a@example.net\n${'x'.repeat(3_000_000)}@example.net`],
+    ['a quote that is never closed', '"a@example.net\nb@example.net'],
+    ['NUL', 'a@example.net\nb\0@example.net'],
+    ['orders to the terminal', 'a@example.net\n\u001b]0;owned\u0007\u009b2Jb@example.net'],
+    ['a reason that is one', 'address,reason\na@example.net,\u001b[2J'],
+    ['a reason that never ends', `address,reason\na@example.net,${'x'.repeat(100_000)}`],
+    ['another encoding', Buffer.from('a@example.net', 'utf16le').toString('latin1')],
+  ])('a stranger’s file with %s is refused in few words, and nothing is added', async (_, text) => {
+    const { code, stderr, addresses } = await imported(text);
+    expect({ code, addresses }).toEqual({ code: 1, addresses: [] });
+    expect(stderr.length).toBeLessThan(1000);
+    expect(stderr.trim()).not.toMatch(/\p{Cc}/u);
+  });
+
   it('a change stands in the audit as a command’s', async () => {
     const { api, id } = await open();
     const added = await run(['add', 'Ada@Example.net', '--account', `${id}`]);

@@ -89,3 +89,24 @@ test('each group apart waits for its own company, and is written when it is comp
     [1, 3, 5],
   ]);
 });
+
+test.each([
+  ['many go together', { mostItems: 100 }],
+  ['they go by size', { mostItems: 1000, mostBytes: 100, sizeOf: () => 10 }],
+  ['they go one by one', { mostItems: 1 }],
+])('a flood keeps nobody from the next group, where %s', async (_, limits) => {
+  const groups: string[][] = [];
+  const group = createGroupCommit<string, string>({
+    write: async (items) => {
+      groups.push(items);
+      return items;
+    },
+    ...{ ...limits, mostInFlight: 1, ownerOf: (item) => item[0] },
+  });
+  const flood = Array.from({ length: 3000 }, (_, n) => group.add(`a${n}`));
+  await Promise.all(['b', 'c'].map(group.add));
+  expect(groups.length).toBeLessThan(5);
+  expect(await Promise.all(flood)).toEqual(flood.map((_, n) => `a${n}`));
+  const ofFlood = groups.flat().filter((item) => item.startsWith('a'));
+  expect(ofFlood).toEqual(flood.map((_, n) => `a${n}`));
+});

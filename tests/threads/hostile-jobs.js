@@ -47,6 +47,15 @@ serveJobs({
     Atomics.wait(gate, 0, 0);
     return 'held';
   },
+  /** Says that it began, and works only with a ticket, which it uses up. */
+  takeTicket: (tickets) => {
+    Atomics.add(tickets, 1, 1);
+    for (;;) {
+      const left = Atomics.load(tickets, 0);
+      if (left === 0) Atomics.wait(tickets, 0, 0);
+      else if (Atomics.compareExchange(tickets, 0, left, left - 1) === left) return left;
+    }
+  },
   /** Which things are there, and which orders this very thread has seen. */
   look: ({ keys, mark }, thing) => {
     if (mark) seen.push(mark);

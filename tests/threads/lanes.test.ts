@@ -37,3 +37,11 @@ it('what was costly once is ordinary again later', () => {
   for (let n = 0; n < 100; n++) lanes.note('flood', 0.5);
   expect(take()).toHaveLength(24);
 });
+
+it('who has one order is answered after one turn of everybody, not after a whole batch', () => {
+  const { lanes, take } = flooded(0.5);
+  lanes.add(order('other'));
+  expect(take()).toEqual(['flood', 'other']);
+  for (let n = 0; n < 20; n++) lanes.add(order('busy'));
+  expect(take()).toHaveLength(24);
+});

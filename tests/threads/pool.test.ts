@@ -22,6 +22,7 @@ type HostileJobs = {
   takeAllMemoryAtOnce: (input: null) => never;
   work: (ms: number) => number;
   hold: (gate: Int32Array) => string;
+  takeTicket: (tickets: Int32Array) => number;
   look: (input: { keys: string[]; mark?: string }) => { found: unknown[]; seen: string[] };
 };
 
@@ -186,6 +187,53 @@ describe('turns', () => {
     const other = pool.run('double', 1, { share: 'b' }).then(() => done.push('b'));
     await Promise.all([flood, other]);
     expect(done.indexOf('b')).toBeLessThan(64);
+  });
+
+  it('whoever comes during a flood waits for an order of it, not for the batches that run', async () => {
+    open({ deadlineMs: 60_000 });
+    const tickets = new Int32Array(new SharedArrayBuffer(8));
+    const give = (count: number) => {
+      Atomics.add(tickets, 0, count);
+      Atomics.notify(tickets, 0, count);
+    };
+    const begun = () => Atomics.load(tickets, 1);
+    const flood = Array.from({ length: 100 }, () =>
+      pool.run('takeTicket', tickets, { share: 'a' }),
+    );
+    await until(() => begun() === 2);
+    let answered = false;
+    const other = pool.run('double', 1, { share: 'b' }).then(() => {
+      answered = true;
+    });
+    await new Promise(setImmediate);
+    let given = 0;
+    for (; !answered && given < 100; given++) {
+      const before = begun();
+      give(1);
+      await until(() => answered || begun() > before);
+    }
+    // One for each thread, and one whose turn it was before; 24 of each thread without.
+    expect(given).toBeLessThan(6);
+    give(100);
+    await Promise.all([...flood, other]);
+  });
+
+  it('one that has too much waiting is refused for now, nobody else', async () => {
+    open({ mostWaiting: 10 });
+    const { gate, open: openGate, begun } = makeGate();
+    const held: Promise<string>[] = [];
+    for (const share of ['c', 'd']) {
+      held.push(pool.run('hold', gate, { share }));
+      await begun(held.length);
+    }
+    const flood = Array.from({ length: 12 }, () => pool.run('double', 1, { share: 'a' }));
+    const outcomes = Promise.allSettled(flood);
+    const other = doubles('b', 3);
+    openGate();
+    expect(await other).toEqual([0, 2, 4]);
+    const refused = (await outcomes).map(({ status }) => status === 'rejected');
+    expect(refused).toEqual([...Array(7).fill(false), ...Array(5).fill(true)]);
+    await Promise.all(held);
   });
 
   it('what waits too long is refused for now, and so is what comes while too many wait', async () => {

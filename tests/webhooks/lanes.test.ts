@@ -9,7 +9,7 @@ import {
   enableEndpoint,
   getEndpoint,
 } from '../../src/webhooks/endpoint.ts';
-import { pruneDue } from '../../src/webhooks/leases.ts';
+import { type LeasedEndpoint, pruneDue, takeDue } from '../../src/webhooks/leases.ts';
 import { replay } from '../../src/webhooks/replay.ts';
 import type { WebhookWorker } from '../../src/webhooks/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -136,6 +136,36 @@ async function somethingElse(): Promise<void> {
   await newEvents(test.database, account, 1);
   await rowsWhen(uuid, ([row]) => row!.state === 'delivered');
 }
+
+it('the endpoints of few accounts, which may all hang, never take every lane', async () => {
+  await workers.pop()!.stop();
+  const lease = randomUUID();
+  const due = async (endpoints: number) => {
+    const account = await newAccount(test.database);
+    for (let n = 0; n < endpoints; n++) {
+      await newEndpoint(test.database, account, { url: `https://hooks.example/${n}` });
+    }
+    await newEvents(test.database, account, 1);
+    return account;
+  };
+  const served: LeasedEndpoint[] = [];
+  const look = async () => {
+    const taken = await takeDue(test.database, clock.nowMs(), {
+      ...{ lease, leaseMs: 60_000, endpoints: 16 - served.length, rowsEach: 1 },
+      ...{ served, short: [], inHand: [] },
+    });
+    served.push(...taken.map(({ endpoint }) => endpoint));
+    return taken.map(({ endpoint }) => endpoint.accountId);
+  };
+  await due(9);
+  await due(9);
+  expect(await look()).toHaveLength(14);
+  expect(await look()).toEqual([]);
+  const third = await due(2);
+  expect(await look()).toEqual([third]);
+  const fourth = await due(2);
+  expect(await look()).toEqual([fourth]);
+});
 
 describe('a slow endpoint', () => {
   it('gets four POSTs at a time, over all workers, and holds up nobody', async () => {

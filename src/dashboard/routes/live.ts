@@ -18,7 +18,8 @@ export const liveRoutes: Works<'live' | 'liveMessage'> = {
   live: {
     query,
     run: (deps, { accountId, session, request, reply }) =>
-      request.streams.open(request, reply, {
+      request.streams.open(reply, {
+        person: session.user.id,
         event: 'messages',
         read: () => ask(deps, session, request.id, listMessages, { limit: LIVE_ROWS }),
         mayGoOn: () => isOpen(deps.database, session, accountId),
@@ -28,7 +29,8 @@ export const liveRoutes: Works<'live' | 'liveMessage'> = {
   liveMessage: {
     query,
     run: (deps, { accountId, session, params, request, reply }) =>
-      request.streams.open(request, reply, {
+      request.streams.open(reply, {
+        person: session.user.id,
         event: 'message',
         read: () => ask(deps, session, request.id, getMessageDetails, { sm_mail_id: params.id }),
         mayGoOn: () => isOpen(deps.database, session, accountId),

@@ -19,6 +19,8 @@ DECLARE
   leased_accounts bigint[];
   leased uuid[];
   room integer := p_endpoints;
+  -- An eighth is for accounts that have none yet: those of others may all hang.
+  kept integer := (cardinality(p_served_id) + p_endpoints) / 8;
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
     -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its earliest time, however long the
@@ -47,8 +49,9 @@ BEGIN
     leased := NULL;
     IF accounts IS NOT NULL AND room > 0 THEN
       -- Who was served longest ago comes first.
-      WITH ready AS MATERIALIZED (
-        SELECT e.account_id, e.id
+      WITH candidates AS MATERIALIZED (
+        SELECT e.account_id, e.id, e.leased_until, e.account_id <> ALL (p_served_account_id)
+          AND row_number() OVER (PARTITION BY e.account_id ORDER BY e.leased_until NULLS FIRST) = 1 AS is_first
         FROM unnest(accounts, endpoints) AS w (account_id, endpoint_id)
         JOIN webhook_endpoints e ON e.account_id = w.account_id AND e.id = w.endpoint_id AND (home IS NULL OR e.account_id = ANY (home))
         WHERE e.disabled_at IS NULL
@@ -59,8 +62,16 @@ BEGIN
             SELECT d.due_at FROM webhook_due d
             WHERE d.account_id = e.account_id AND d.endpoint_id = e.id AND (home IS NULL OR d.account_id = ANY (home))
             ORDER BY d.delivery_id LIMIT 1))
-        ORDER BY e.leased_until NULLS FIRST
-        LIMIT room
+      ), chosen AS MATERIALIZED (
+        SELECT account_id, id FROM (
+          SELECT *, row_number() OVER (ORDER BY is_first DESC, leased_until NULLS FIRST) AS place FROM candidates
+        ) placed
+        WHERE place <= CASE WHEN is_first THEN room ELSE room - kept END
+      ), ready AS MATERIALIZED (
+        SELECT e.account_id, e.id
+        FROM chosen c
+        JOIN webhook_endpoints e ON e.account_id = c.account_id AND e.id = c.id AND (home IS NULL OR e.account_id = ANY (home))
+        WHERE e.lease IS NULL OR e.leased_until <= now()
         FOR UPDATE OF e SKIP LOCKED
       ), leased AS (
         UPDATE webhook_endpoints e SET lease = p_lease, leased_until = now() + p_lease_ms * interval '1 millisecond'
