@@ -96,7 +96,47 @@ describe.skipIf(!dashboard)('Every page', () => {
     }
     await page.unroute(CALLS);
   });
+
+  it('is drawn no more when nothing happens', async () => {
+    const resting = await dashboard!.open({ accountId: account!.id, role: 'owner' });
+    await resting.addInitScript(COUNT_DRAWN);
+    await resting.clock.install();
+    const drawnBy = async (path: string, shows: string) => {
+      await resting.goto(path);
+      await resting.getByRole('main').getByText(shows, { exact: false }).first().waitFor();
+      await resting.waitForLoadState('networkidle');
+      const before = (await resting.evaluate('drawn')) as number;
+      // Three seconds: what is read again and again has its turn later.
+      for (let step = 0; step < 6; step++) {
+        await resting.clock.runFor(500);
+        await resting.evaluate(TASK_DONE);
+      }
+      return ((await resting.evaluate('drawn')) as number) - before;
+    };
+    for (const { page, path, shows } of pages.filter((it) => /branding|edit$/.test(it.page))) {
+      expect(await drawnBy(path, shows), page).toBeLessThan(4);
+    }
+    await resting.close();
+  });
 });
+
+/** How often React changed the page; it tells the tools of developers, and finds them here. */
+const COUNT_DRAWN = `
+  globalThis.drawn = 0;
+  globalThis.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
+    supportsFiber: true,
+    inject: () => 1,
+    onCommitFiberRoot: () => void drawn++,
+    onCommitFiberUnmount() {},
+    onPostCommitFiberRoot() {},
+  };`;
+
+/** What a timer began has been drawn. */
+const TASK_DONE = `new Promise((done) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = done;
+  port2.postMessage(null);
+})`;
 
 const MANY = LONGER > 1 ? 3000 : 1000;
 

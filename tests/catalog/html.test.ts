@@ -29,6 +29,7 @@ const allowedRules: Record<string, string> = {
 const allowedFeatures: Record<string, string> = {
   '<style> element':
     'only dark mode and small screens are in it; without it the email is the light, fluid one',
+  '<wbr> element': 'where an address too long for its line goes on; without it, anywhere',
   '<body> element': 'replaced by a div in webmails; the outer table repeats its background',
   '@media': 'as for <style>',
   'Class selector': 'as for <style>',

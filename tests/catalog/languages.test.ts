@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LANGUAGES } from '../../src/templates/languages.ts';
 import { keysIn } from '../../src/templates/message-keys.ts';
 import { formsOf, type Messages, placeholdersOf } from '../../src/templates/messages.ts';
 import { sampleIn } from '../../src/templates/samples.ts';
@@ -16,7 +17,6 @@ import {
   templates,
 } from '../support/catalog.ts';
 
-const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
 const english: [string, Messages][] = [
   ['common', catalog.common.en!],
   ...templates.map(({ slug, messages }): [string, Messages] => [slug, messages.en ?? {}]),

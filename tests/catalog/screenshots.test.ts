@@ -126,15 +126,15 @@ function overflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Runs in the page: words that go on in the next line. Addresses may: nobody can tell where they should break. */
+/** Runs in the page: words and numbers that go on in the next line. Addresses of pages may: nobody can tell where they should break. */
 const brokenWords = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    for (const { 0: word, index } of node.textContent.matchAll(/[^\\s\\u2013\\u2011-]+/g)) {
-      if (/[@/?=]/.test(word)) continue;
+    for (const { 0: word, index } of node.textContent.matchAll(/[A-Z]+-\\d[\\w-]*|[^\\s\\u2013\\u2011-]+/g)) {
+      if (/[/?=]/.test(word)) continue;
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       if (new Set([...range.getClientRects()].map(({ bottom }) => bottom)).size > 1) broken.push(word);

@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { type Category, categories } from '../../src/templates/categories.ts';
+import { LANGUAGES } from '../../src/templates/languages.ts';
 import { readAhead, rowsAhead } from './operations.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
@@ -180,9 +181,10 @@ export type TemplatesShown = 'all' | 'own' | Category;
 const templates = createRoute({
   getParentRoute: () => inside,
   path: '/templates',
-  validateSearch: (search): { q?: string; show?: TemplatesShown } => {
+  validateSearch: (search): { q?: string; show?: TemplatesShown; locale?: string } => {
     const show = (['own', ...categories] as const).find((it) => it === search.show);
-    return { ...textSearch(search), ...(show && { show }) };
+    const locale = LANGUAGES.find((it) => it === search.locale);
+    return { ...textSearch(search), ...(show && { show }), ...(locale && { locale }) };
   },
   loader: ({ context: { queries } }) => {
     readAhead(queries, 'templates.list', {});
@@ -212,7 +214,10 @@ const templateEditor = createRoute({
 const branding = createRoute({
   getParentRoute: () => inside,
   path: '/branding',
-  loader: ({ context: { queries } }) => readAhead(queries, 'branding.get', {}),
+  loader: ({ context: { queries } }) => {
+    readAhead(queries, 'branding.get', {});
+    readAhead(queries, 'templates.list', {});
+  },
   component: lazyRouteComponent(() => import('./pages/branding/branding.tsx'), 'BrandingPage'),
 });
 

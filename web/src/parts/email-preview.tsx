@@ -2,13 +2,15 @@
 // desktop, on a phone, in a dark email program, without images, as plain text. Laid out at the
 // reader's width and then scaled: a narrow column on our page must not make it a phone's. Every
 // page that shows an email uses this.
-import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton } from '@mantine/core';
+
+import { ActionIcon, Alert, Box, Group, Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { CodeBlock } from './copy.tsx';
 import { EmailFrame } from './email-frame.tsx';
 import { DesktopIcon, ImageIcon, MoonIcon, PhoneIcon, SunIcon, TextIcon } from './icons.tsx';
 import { LOADING } from './page.tsx';
+import { Segments } from './segments.tsx';
 import { Tooltip } from './tooltip.tsx';
 
 export interface ShownEmail {
@@ -148,19 +150,18 @@ function ViewSwitch({
     value,
     disabled: !htmlToo && value !== 'text',
     label: (
-      <Group gap={6} wrap="nowrap">
+      <>
         {icon}
-        <span>{label}</span>
-      </Group>
+        {label}
+      </>
     ),
   });
   return (
-    <SegmentedControl
-      size="xs"
+    <Segments
       value={view}
-      onChange={(next) => onView(next as View)}
-      aria-label="How the email is shown"
-      data={[
+      onChange={onView}
+      label="How the email is shown"
+      choices={[
         choice('desktop', <DesktopIcon size={15} />, 'Desktop'),
         choice('phone', <PhoneIcon size={15} />, 'Phone'),
         choice('text', <TextIcon size={15} />, 'Text'),

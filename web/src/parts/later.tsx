@@ -1,5 +1,13 @@
 // What is fetched when it is first shown: a dialog that few open need not weigh on its page.
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import {
+  type ComponentType,
+  lazy,
+  type ReactNode,
+  Suspense,
+  startTransition,
+  useEffect,
+  useState,
+} from 'react';
 import { tellFault } from './results.ts';
 
 /** To be shown inside a <Suspense>. */
@@ -36,4 +44,11 @@ export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
   const [wasOpened, setWasOpened] = useState(opened);
   if (opened && !wasOpened) setWasOpened(true);
   return wasOpened && <Suspense fallback={opened && meanwhile}>{children}</Suspense>;
+}
+
+/** What takes long to draw, from when the page around it can be seen. `meanwhile` is as high. */
+export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; children: ReactNode }) {
+  const [isPainted, setPainted] = useState(false);
+  useEffect(() => startTransition(() => setPainted(true)), []);
+  return isPainted ? <Suspense fallback={meanwhile}>{children}</Suspense> : meanwhile;
 }

@@ -28,7 +28,7 @@ export function Banners() {
       )}
       {account && service.sandbox && (
         <Banner tone="quiet">
-          Sandbox: no relay is set, so every email is captured and none is delivered.{' '}
+          Sandbox (no relay is set): emails are captured, not delivered.{' '}
           <Link to="/sandbox" className="plain-link">
             Open the inbox
           </Link>

@@ -13,13 +13,13 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
+import { useDrawn } from '../../parts/drawn.ts';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
@@ -72,19 +72,12 @@ function BrandingForm({ view }: { view: BrandingView }) {
   const [confirming, confirm] = useDisclosure();
   const set = (name: keyof Form, value: string | number | boolean) =>
     setForm((before) => ({ ...before, [name]: value }));
-  const [asked] = useDebouncedValue({ branding: changeOf(form), slugs }, 250);
-  const preview = useQuery({
-    queryKey: ['branding.preview', asked],
-    queryFn: () => api.branding.preview(asked),
-    placeholderData: keepPreviousData,
-    gcTime: 10_000,
-  });
-  // The last emails that could be made stay while a field is wrong.
-  const [shown, setShown] = useState(preview.data);
-  useEffect(() => {
-    if (preview.data) setShown(preview.data);
-  }, [preview.data]);
-  const faults = fieldFaults(preview.error);
+  const { last: shown, fault } = useDrawn(
+    'branding.preview',
+    { branding: changeOf(form), slugs },
+    api.branding.preview,
+  );
+  const faults = fieldFaults(fault);
   const contrasts = shown?.contrasts ?? view.contrasts;
   return (
     <Page
@@ -97,7 +90,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
             <Button variant="subtle" color="gray" onClick={() => setForm(defaultsOf(view))}>
               Defaults
             </Button>
-            <Button disabled={!changed || preview.isError} onClick={confirm.open}>
+            <Button disabled={!changed || fault !== null} onClick={confirm.open}>
               Save…
             </Button>
           </>
@@ -127,9 +120,9 @@ function BrandingForm({ view }: { view: BrandingView }) {
       <div className="branding">
         <Paper p="lg" component="fieldset" disabled={!may} className="branding-form">
           <Stack>
-            {preview.error && Object.keys(faults).length === 0 && (
+            {fault && Object.keys(faults).length === 0 && (
               <Alert color="red" role="alert">
-                {preview.error.message}
+                {fault.message}
               </Alert>
             )}
             <LookFields form={form} set={set} faults={faults} disabled={!may} />
@@ -280,32 +273,39 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
     label: name,
   }));
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }} spacing="lg">
-      {slugs.map((slug, place) => {
-        const found = previews.find((preview) => preview.slug === slug);
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands in them
-          <div key={place}>
-            <Select
-              size="xs"
-              mb="xs"
-              aria-label={`Template in preview ${place + 1}`}
-              searchable
-              data={choices.length > 0 ? choices : [{ value: slug, label: slug }]}
-              value={slug}
-              onChange={(next) =>
-                next && onSlugs(slugs.map((one, index) => (index === place ? next : one)))
-              }
-            />
+    <div>
+      {/* In a row of their own: the emails below are of any height. */}
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs" mb="sm">
+        {slugs.map((slug, place) => (
+          <Select
+            // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands in them
+            key={place}
+            size="xs"
+            aria-label={`Template in preview ${place + 1}`}
+            searchable
+            data={choices.length > 0 ? choices : [{ value: slug, label: slug }]}
+            value={slug}
+            onChange={(next) =>
+              next && onSlugs(slugs.map((one, index) => (index === place ? next : one)))
+            }
+          />
+        ))}
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }} spacing="lg">
+        {slugs.map((slug, place) => {
+          const found = previews.find((preview) => preview.slug === slug);
+          return (
             <EmailPreview
+              // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands in them
+              key={place}
               plain
               email={found?.email ?? undefined}
               fault={found?.email === null ? 'It cannot be shown with its sample.' : undefined}
               title={`${slug} in your branding`}
             />
-          </div>
-        );
-      })}
-    </SimpleGrid>
+          );
+        })}
+      </SimpleGrid>
+    </div>
   );
 }

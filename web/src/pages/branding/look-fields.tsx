@@ -1,7 +1,9 @@
 // How the emails are laid out: the layout, its ground and its font.
-import { Autocomplete, SegmentedControl, Text } from '@mantine/core';
+
+import { Autocomplete, Text } from '@mantine/core';
 import { FONTS } from '../../../../src/templates/fonts.ts';
 import { LAYOUTS } from '../../../../src/templates/layouts.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { ColorField } from './color-field.tsx';
 import type { Form, TextField } from './form.ts';
 
@@ -24,16 +26,16 @@ export function LookFields({ form, set, faults, disabled }: LookFieldsProps) {
   return (
     <>
       <div>
-        <Text size="sm" fw={600} id="layout-label">
+        <Text size="sm" fw={600}>
           Layout
         </Text>
         <Text size="xs" c="dimmed" mb={6}>
           {SAYINGS[layout]}
         </Text>
-        <SegmentedControl
-          fullWidth
-          aria-labelledby="layout-label"
-          data={LAYOUTS.map((value) => ({ value, label: NAMES[value] }))}
+        <Segments
+          inForm
+          label="Layout"
+          choices={LAYOUTS.map((value) => ({ value, label: NAMES[value] }))}
           value={layout}
           onChange={(value) => set('layout', value === 'card' ? '' : value)}
           disabled={disabled}

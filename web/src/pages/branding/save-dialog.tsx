@@ -1,6 +1,7 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
 // and as they would be. Where somebody else has saved since, what each changed.
-import { Button, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+
+import { Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
@@ -10,6 +11,7 @@ import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { changeOf, type Form, formOf, isSameForm, LABELS, names } from './form.ts';
 
 interface SaveProps {
@@ -120,11 +122,9 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
   const emailOf = ({ data }: typeof now) => data?.previews[0]?.email ?? undefined;
   return (
     <div>
-      <SegmentedControl
-        size="xs"
-        mb="xs"
-        aria-label="Email"
-        data={[...new Set(slugs)]}
+      <Segments
+        label="Email"
+        choices={[...new Set(slugs)].map((slug) => ({ value: slug, label: slug }))}
         value={slug}
         onChange={setSlug}
       />
@@ -191,12 +191,11 @@ function Merge({ form, base, theirs, onMerged, onClose }: MergeProps) {
             <Text size="sm" fw={600}>
               {LABELS[name]}
             </Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={`Which ${LABELS[name]} to keep`}
+            <Segments
+              label={`Which ${LABELS[name]} to keep`}
               value={mine[name] === false ? 'theirs' : 'mine'}
               onChange={(side) => setMine((before) => ({ ...before, [name]: side === 'mine' }))}
-              data={[
+              choices={[
                 { value: 'mine', label: 'Keep mine' },
                 { value: 'theirs', label: 'Take theirs' },
               ]}

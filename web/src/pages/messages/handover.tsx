@@ -1,14 +1,6 @@
 // What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
-import {
-  Button,
-  Group,
-  Paper,
-  SegmentedControl,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+
+import { Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type {
@@ -23,6 +15,7 @@ import { SearchIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { List } from '../../parts/list.tsx';
 import { Empty, Fact, LoadingRows, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { capital, State, Status, statuses, type Tone } from '../../parts/status.tsx';
 import { sayMoment, Time } from '../../parts/time.tsx';
 import { useTyped } from '../../parts/typed.ts';
@@ -59,12 +52,11 @@ export function Recipients({ states }: { states: RecipientState[] }) {
             leftSection={<SearchIcon size={15} />}
             {...typed}
           />
-          <SegmentedControl
-            size="xs"
-            aria-label="State"
+          <Segments
+            label="State"
             value={status}
             onChange={(state) => show({ state: state || undefined })}
-            data={[
+            choices={[
               { value: '', label: `All ${states.length}` },
               ...counts.map(({ value, count }) => ({ value, label: `${count} ${value}` })),
             ]}

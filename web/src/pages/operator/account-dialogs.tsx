@@ -1,13 +1,6 @@
 // The operator's dialogs: a new account, its plan and figures, and why it is suspended.
-import {
-  Button,
-  Group,
-  NumberInput,
-  SegmentedControl,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+
+import { Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatedAccount } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
@@ -16,13 +9,14 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { ActionFault } from '../../parts/fault.tsx';
 import { ActionForm, Form } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
+import { Segments } from '../../parts/segments.tsx';
 
 type Plan = OperatedAccount['plan'];
 
 const plans = [
   { value: 'free', label: 'Free: cannot send' },
   { value: 'paid', label: 'Paid' },
-];
+] as const;
 
 const number = (text: string): number | undefined =>
   text === '' ? undefined : Number(text.replaceAll(',', ''));
@@ -81,12 +75,7 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
           }}
         >
           <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
-          <SegmentedControl
-            aria-label="Plan"
-            data={plans}
-            value={plan}
-            onChange={(value) => setPlan(value as Plan)}
-          />
+          <Segments inForm label="Plan" choices={plans} value={plan} onChange={setPlan} />
           <TextInput
             label="Owner's email"
             name="ownerEmail"
@@ -145,12 +134,7 @@ function EditForm({ account, onClose }: { account: OperatedAccount; onClose: () 
         withAsterisk={false}
         data-autofocus
       />
-      <SegmentedControl
-        aria-label="Plan"
-        data={plans}
-        value={plan}
-        onChange={(value) => setPlan(value as Plan)}
-      />
+      <Segments inForm label="Plan" choices={plans} value={plan} onChange={setPlan} />
       <NumberInput
         label="Recipients per day"
         name="dailyQuota"

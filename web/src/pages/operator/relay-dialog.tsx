@@ -136,8 +136,6 @@ function RelayForm({ relay, onClose }: { relay: Relay | null; onClose: () => voi
       <Textarea
         label="For"
         name="rules"
-        autosize
-        minRows={2}
         description="One rule per line: from=, stream=, account=, tag= or to=, separated by commas. Leave it empty for any email"
         placeholder="account=4,stream=product-news"
         defaultValue={relay?.rules.map(ruleInWords).join('\n') ?? ''}

@@ -1,20 +1,13 @@
 // The same recipients told apart: by template, tag, stream, domain or relay, each leading to its
 // messages; why some bounced; and all of it as a file.
-import {
-  Button,
-  Group,
-  Paper,
-  SegmentedControl,
-  SimpleGrid,
-  Table,
-  Text,
-  Title,
-} from '@mantine/core';
+
+import { Button, Group, Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Analytics } from '../../../../src/client/operations.ts';
 import { downloadText } from '../../parts/download.ts';
 import { DownloadIcon } from '../../parts/icons.tsx';
 import { Empty, Section, TableBox } from '../../parts/page.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { sayDuration } from '../../parts/time.tsx';
 import { type Field, queryOf } from '../messages/query.ts';
 
@@ -48,12 +41,11 @@ export function Breakdown({ analytics, days, by, onBy }: BreakdownProps) {
       title="Breakdown"
       actions={
         <Group gap="xs">
-          <SegmentedControl
-            size="xs"
-            aria-label="Break down by"
+          <Segments
+            label="Break down by"
             value={by}
-            onChange={(value) => onBy(value as By)}
-            data={[
+            onChange={onBy}
+            choices={[
               { value: 'template', label: 'Template' },
               { value: 'tag', label: 'Tag' },
               { value: 'stream', label: 'Stream' },

@@ -1,5 +1,6 @@
 // Overview: what needs an action, today's quota, and what happened to emails. Before the first
 // email: the quickstart.
+import { Segments } from '../../parts/segments.tsx';
 import '@mantine/core/styles/Progress.css';
 import {
   Alert,
@@ -7,7 +8,6 @@ import {
   Group,
   Paper,
   Progress,
-  SegmentedControl,
   SimpleGrid,
   Skeleton,
   Stack,
@@ -67,12 +67,11 @@ export function OverviewPage() {
     <Page
       title="Overview"
       actions={
-        <SegmentedControl
-          size="xs"
-          aria-label="Period"
+        <Segments
+          label="Period"
           value={String(days)}
           onChange={(value) => show({ days: Number(value) })}
-          data={[
+          choices={[
             { value: '1', label: '24 hours' },
             { value: '7', label: '7 days' },
             { value: '30', label: '30 days' },

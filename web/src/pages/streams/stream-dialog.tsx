@@ -88,7 +88,6 @@ function StreamForm({ stream, onClose }: { stream: Stream | null; onClose: () =>
         description="What they will receive"
         defaultValue={stream?.description ?? ''}
         maxLength={500}
-        autosize
       />
       {kind === 'transactional' && (
         <Switch

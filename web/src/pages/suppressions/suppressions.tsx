@@ -161,9 +161,6 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
           label="Addresses"
           description="One per line, up to 1,000 at a time"
           name="addresses"
-          autosize
-          minRows={3}
-          maxRows={12}
           required
           withAsterisk={false}
           data-autofocus

@@ -1,11 +1,13 @@
 // Somebody saved a version while one was editing: what each changed, side by side, and a decision
 // where both changed the same. Nothing is saved here: the merged draft goes back into the editor.
-import { Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
+
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useRead } from '../../operations.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import type { Draft } from './draft.ts';
 import { compareThree, compareWhole, mergedText, type Region, type Side } from './three-way.ts';
 
@@ -153,12 +155,11 @@ function RegionBox({ region, side, onSide }: RegionProps) {
           {changedBy === 'both' ? 'Both changed this' : changedBy === 'me' ? 'You' : 'They'}
         </Text>
         {changedBy === 'both' && (
-          <SegmentedControl
-            size="xs"
-            aria-label="Which to keep"
+          <Segments
+            label="Which to keep"
             value={side}
-            onChange={(value) => onSide(value as Side)}
-            data={[
+            onChange={onSide}
+            choices={[
               { value: 'mine', label: 'Keep mine' },
               { value: 'theirs', label: 'Take theirs' },
             ]}

@@ -1,18 +1,18 @@
 // The template editor: source at the left, the email at the right as one types, faults where they
 // are.
 import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import type { Fault as SourceFault } from '../../../../src/client/calls.ts';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
+import { useDrawn } from '../../parts/drawn.ts';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
-import { later, OnceOpened } from '../../parts/later.tsx';
+import { AfterPaint, later, OnceOpened } from '../../parts/later.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -74,24 +74,13 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const [testing, test] = useDisclosure();
   const handle = useRef<EditorHandle>(null);
 
-  const source = sourceOf(draft);
-  const [previewed] = useDebouncedValue({ draft: source, variables: values, locale }, 250);
-  const preview = useQuery({
-    queryKey: ['templates.render', slug, previewed],
-    queryFn: () => api.templates.render({ slug, ...previewed }),
-    placeholderData: keepPreviousData,
-    gcTime: 10_000,
-  });
+  const request = { slug, draft: sourceOf(draft), variables: values, locale };
+  const { last: email, fault } = useDrawn('templates.render', request, api.templates.render);
   const actions = useVersionActions(slug, work);
   // Saved and refused: the same faults that the preview shows, unless only saving finds them.
-  const shown = faultsOf(preview.error);
+  const shown = faultsOf(fault);
   const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
 
-  // The last email that could be rendered stays while there is a fault.
-  const [email, setEmail] = useState(preview.data);
-  useEffect(() => {
-    if (preview.data) setEmail(preview.data);
-  }, [preview.data]);
   useLeaveGuard(dirty);
 
   const show = (fault: SourceFault) => {
@@ -164,7 +153,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
               <Tabs.Tab value="details">Details</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="html">
-              <Suspense fallback={<Skeleton height={520} />}>
+              <AfterPaint meanwhile={<Skeleton height={560} radius={10} />}>
                 <SourceEditor
                   label="HTML source"
                   handle={handle}
@@ -173,7 +162,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
                   variables={draft.variables}
                   faults={faults.filter((fault) => partOf(fault) === 'html')}
                 />
-              </Suspense>
+              </AfterPaint>
             </Tabs.Panel>
             <Tabs.Panel value="text">
               <Switch
@@ -207,10 +196,15 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
         <div>
           {faults.length > 0 && <FaultList faults={faults} onGo={show} />}
           {faults.length === 0 && <Findings findings={email?.findings ?? []} />}
-          <LanguageSelect messages={draft.messages ?? {}} value={locale} onChange={setLocale} />
+          <LanguageSelect
+            locales={Object.keys(draft.messages ?? {})}
+            mb="xs"
+            value={locale}
+            onChange={setLocale}
+          />
           <EmailPreview
             email={email}
-            fault={shown.length === 0 ? preview.error?.message : undefined}
+            fault={shown.length === 0 ? fault?.message : undefined}
             title="Live preview"
             minHeight={640}
           />
@@ -218,12 +212,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
       </div>
       {actions.dialogs}
       <OnceOpened opened={testing}>
-        <TestSendDialog
-          slug={slug}
-          request={{ draft: source, variables: values, locale }}
-          opened={testing}
-          onClose={test.close}
-        />
+        <TestSendDialog slug={slug} request={request} opened={testing} onClose={test.close} />
       </OnceOpened>
     </Page>
   );

@@ -1,12 +1,13 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
 import '@mantine/core/styles/Chip.css';
-import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
+import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Title } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
+import { LANGUAGES } from '../../../../src/templates/languages.ts';
 import { api, type Output, useRead } from '../../operations.ts';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
@@ -17,6 +18,7 @@ import { capital } from '../../parts/status.tsx';
 import { useSearchText } from '../../parts/typed.ts';
 import type { TemplatesShown as Shown } from '../../router.tsx';
 import { useMay } from '../../session.ts';
+import { LanguageSelect } from './language-select.tsx';
 import { NewTemplateDialog } from './new-template.tsx';
 
 type Row = Pick<OwnTemplate, 'slug' | 'name' | 'category' | 'description' | 'state'>;
@@ -25,13 +27,11 @@ export function TemplatesPage() {
   const may = useMay('developer');
   const offered = useRead('templates.list', {});
   const own = useRead('templates.listOwn', {});
-  const { show: shown = 'all' } = useSearch({ from: '/inside/templates' });
+  const { show: shown = 'all', locale } = useSearch({ from: '/inside/templates' });
   const navigate = useNavigate({ from: '/templates' });
-  const setShown = (show: Shown) =>
-    void navigate({
-      search: ({ q }) => ({ ...(q && { q }), ...(show !== 'all' && { show }) }),
-      replace: true,
-    });
+  const change = (to: { show?: Shown | undefined; locale?: string | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...to }), replace: true });
+  const setShown = (show: Shown) => change({ show: show === 'all' ? undefined : show });
   const asked = useSearchText();
   const [creating, dialog] = useDialogInAddress('template', may);
   const all = offered.data && own.data ? rowsOf(offered.data, own.data) : [];
@@ -50,6 +50,11 @@ export function TemplatesPage() {
     >
       <Group mb="xl" gap="md">
         <SearchBox label="Search templates" placeholder="Search" {...asked} />
+        <LanguageSelect
+          locales={LANGUAGES}
+          value={locale}
+          onChange={(locale) => change({ locale })}
+        />
         <Chip.Group value={shown} onChange={(value) => setShown(value as Shown)}>
           <Group gap={6} role="group" aria-label="Category">
             {(['all', 'own', ...categories] as Shown[]).map((value) => (
@@ -70,7 +75,7 @@ export function TemplatesPage() {
           categories.map((category) => (
             <CategoryOf
               key={category}
-              category={category}
+              {...{ category, locale }}
               rows={rows.filter((row) => row.category === category)}
             />
           ))
@@ -92,7 +97,13 @@ const noHit = {
   children: 'Try another word or category.',
 };
 
-function CategoryOf({ category, rows }: { category: Category; rows: Row[] }) {
+interface CategoryProps {
+  category: Category;
+  rows: Row[];
+  locale: string | undefined;
+}
+
+function CategoryOf({ category, rows, locale }: CategoryProps) {
   if (rows.length === 0) return null;
   return (
     <Box component="section" mb={40}>
@@ -101,7 +112,7 @@ function CategoryOf({ category, rows }: { category: Category; rows: Row[] }) {
       </Title>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
         {rows.map((row) => (
-          <Card key={row.slug} row={row} />
+          <Card key={row.slug} {...{ row, locale }} />
         ))}
       </SimpleGrid>
     </Box>
@@ -125,7 +136,7 @@ function fits(row: Row, shown: Shown, search: string): boolean {
   return text.includes(search.trim().toLowerCase());
 }
 
-function Card({ row }: { row: Row }) {
+function Card({ row, locale }: { row: Row; locale: string | undefined }) {
   const { ref, entry } = useIntersection({ rootMargin: '300px' });
   const [seen, setSeen] = useState(false);
   if (!seen && entry?.isIntersecting) setSeen(true);
@@ -137,19 +148,15 @@ function Card({ row }: { row: Row }) {
       ref={ref}
     >
       <div className="thumbnail" aria-hidden="true">
-        {seen ? <Thumbnail slug={row.slug} /> : <Skeleton height="100%" radius={0} />}
+        {seen && <Thumbnail slug={row.slug} locale={locale} />}
       </div>
-      <Box p="md">
-        <Group justify="space-between" wrap="nowrap" gap="xs">
-          <Text size="sm" fw={600} truncate>
-            {row.name}
-          </Text>
+      <div className="template-words">
+        <div className="template-name">
+          <b>{row.name}</b>
           <TemplateBadge row={row} />
-        </Group>
-        <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
-          {row.description}
-        </Text>
-      </Box>
+        </div>
+        <p>{row.description}</p>
+      </div>
     </Link>
   );
 }
@@ -160,10 +167,12 @@ export function TemplateBadge({ row }: { row: Pick<Row, 'state'> }) {
   return <Badge color={row.state === 'draft' ? 'yellow' : 'gray'}>{capital(row.state)}</Badge>;
 }
 
-function Thumbnail({ slug }: { slug: string }) {
+function Thumbnail({ slug, locale }: { slug: string; locale: string | undefined }) {
   const preview = useQuery({
-    queryKey: ['templates.renderSeveral', slug],
-    queryFn: () => previewSoon(slug),
+    queryKey: ['templates.renderSeveral', slug, locale ?? null],
+    queryFn: () => previewSoon(slug, locale),
+    // In another language it takes the place of the one before when it is there.
+    placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
   if (preview.isPending) return <Skeleton height="100%" radius={0} />;
@@ -176,22 +185,25 @@ function Thumbnail({ slug }: { slug: string }) {
   );
 }
 
-/** Cards that come into sight together are asked for together. */
-let waiting: { slug: string; settle: (preview: Promise<TemplatePreview>) => void }[] = [];
+type Settle = (preview: Promise<TemplatePreview>) => void;
 
-function previewSoon(slug: string): Promise<TemplatePreview> {
+/** Cards that come into sight together are asked for together. By language, then by slug. */
+const waiting = new Map<string | undefined, Map<string, Settle>>();
+
+function previewSoon(slug: string, locale: string | undefined): Promise<TemplatePreview> {
   return new Promise((settle) => {
-    if (waiting.length === 0) setTimeout(askForWaiting, 20);
-    waiting.push({ slug, settle });
+    const together = waiting.get(locale) ?? new Map<string, Settle>();
+    if (together.size === 0) setTimeout(askForWaiting, 20, locale);
+    waiting.set(locale, together.set(slug, settle));
   });
 }
 
-function askForWaiting(): void {
-  const asked = waiting;
-  waiting = [];
-  const answer = api.templates.renderSeveral({ slugs: asked.map(({ slug }) => slug) });
+function askForWaiting(locale: string | undefined): void {
+  const asked = waiting.get(locale)!;
+  waiting.delete(locale);
+  const answer = api.templates.renderSeveral({ slugs: [...asked.keys()], locale });
   const previews = Promise.resolve(answer).then(({ data }) => data);
-  for (const { slug, settle } of asked) {
+  for (const [slug, settle] of asked) {
     settle(previews.then((found) => found.find((preview) => preview.slug === slug)!));
   }
 }

@@ -1,23 +1,22 @@
-// In which of its languages a template is shown. There only where it has more than one.
+// In which of its languages a template is shown, or the catalogue. There only where there is more than one.
 import { NativeSelect } from '@mantine/core';
-import type { TemplateVersion } from '../../../../src/client/operations.ts';
 
 const names = new Intl.DisplayNames('en', { type: 'language' });
 
 interface LanguageProps {
-  messages: TemplateVersion['messages'];
+  locales: readonly string[];
   value: string | undefined;
   onChange: (locale: string | undefined) => void;
+  mb?: 'xs';
 }
 
-export function LanguageSelect({ messages, value, onChange }: LanguageProps) {
-  const locales = Object.keys(messages);
+export function LanguageSelect({ locales, value, onChange, mb }: LanguageProps) {
   if (locales.length < 2) return null;
   return (
     <NativeSelect
       aria-label="Language"
       size="xs"
-      mb="xs"
+      {...(mb && { mb })}
       w={200}
       data={[
         { value: '', label: 'Default language' },

@@ -81,7 +81,12 @@ export function TemplatePage() {
               <Tabs.Tab value="call">Send it</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="email">
-              <LanguageSelect messages={data.messages} value={locale} onChange={setLocale} />
+              <LanguageSelect
+                locales={Object.keys(data.messages)}
+                mb="xs"
+                value={locale}
+                onChange={setLocale}
+              />
               {(preview.data || !preview.isError) && (
                 <EmailPreview email={preview.data} title={`Preview of ${slug}`} minHeight={560} />
               )}

@@ -94,7 +94,6 @@ export function JsonField({ label, description, value, onChange }: JsonFieldProp
       label={label}
       description={description}
       className="json-field"
-      maxRows={10}
       value={text}
       error={fault}
       onChange={(event) => {

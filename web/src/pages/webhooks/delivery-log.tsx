@@ -1,15 +1,7 @@
 // The log of an endpoint: each delivery with its state; opened, its request and response, and the
 // way to try again.
-import {
-  Button,
-  Drawer,
-  Group,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Text,
-  UnstyledButton,
-} from '@mantine/core';
+
+import { Button, Drawer, Group, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback } from 'react';
@@ -20,6 +12,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { List, RowBox } from '../../parts/list.tsx';
 import { Fact } from '../../parts/page.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { capital, State } from '../../parts/status.tsx';
 import { sayMoment, Time } from '../../parts/time.tsx';
 import { ResendDelivery, toneOfDelivery } from '../messages/handover.tsx';
@@ -48,12 +41,11 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <SegmentedControl
-          size="xs"
-          aria-label="State"
-          value={filter}
-          onChange={(value) => setFilter(value as Filter)}
-          data={[
+        <Segments
+          label="State"
+          value={filter as Filter}
+          onChange={setFilter}
+          choices={[
             { value: 'all', label: 'All' },
             { value: 'failed', label: 'Failed' },
             { value: 'pending', label: 'Pending' },
