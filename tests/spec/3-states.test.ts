@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { type NewEvent, recordEvents } from '../../src/events/record.ts';
-import { readId } from '../../src/ids.ts';
+import { readId, readUuid } from '../../src/ids.ts';
 import { STATUSES } from '../../src/messages/status.ts';
 import {
   anEmail,
@@ -116,11 +116,12 @@ it('so is one that leaves the status as it is, and one that comes twice in a bat
   expect((await read(id)).events).toHaveLength(3);
   expect(await read(id)).toMatchObject({ status: 'delivered' });
   expect(await read(other)).toMatchObject({ status: 'sent' });
-  const [{ sequence }] = await service.database.query<{ sequence: number }>(
-    'SELECT last_sequence AS sequence FROM messages WHERE account_id = $1 AND id = $2',
-    [account.id, readId('msg_', id)],
-  );
-  expect(sequence).toBe(2);
+  expect(
+    await service.database.query(
+      'SELECT last_sequence FROM messages WHERE account_id = $1 AND id = $2',
+      [account.id, readUuid('msg_', id)],
+    ),
+  ).toEqual([{ last_sequence: 2 }]);
 });
 
 it('sequence counts 1, 2, 3 over what webhooks carry, also when events come at once', async () => {
