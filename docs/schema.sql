@@ -8,7 +8,9 @@ SET check_function_bodies = off;
 
 -- Function in a file: captured_lanes()
 
--- Function in a file: claim_due(p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean)
+-- Function in a file: claim_due(p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean, p_by timestamp with time zone)
+
+-- Function in a file: day_size(p_day regclass, OUT messages double precision, OUT indexed double precision)
 
 -- Function in a file: fill_lanes(p_most integer)
 

@@ -1,7 +1,7 @@
 // The delivery worker: claims due emails, attempts each, records the outcomes; stops claiming while
 // no relay can take email. Before: sending/batch.ts wrote the due rows. Many workers on one
 // database share the work through leases (queue/leases.ts).
-import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { createByteBudget } from '../bytes/byte-budget.ts';
 import { relaysOfLastAttempt } from '../events/attempts.ts';
 import { bytesToUuid, showId } from '../ids.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../process/clock.ts';
 import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
-import { createNap } from '../process/nap.ts';
+import { createNap, type Nap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import {
   type Claim,
@@ -99,14 +99,14 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** The state of the rounds over the lanes of one node. */
-interface Looker {
+/** The rounds over the lanes of one node. A node that is away or slow does not hold up the others. */
+interface Looker extends Nap {
   database: Database;
   lastLane: number;
+  /** Its last round may have left something ready: it looks again as soon as there is room. */
+  leftSome: boolean;
   /** The latest claim whose answer was lost. */
   lost?: { lease: Lease; sinceMs: number } | undefined;
-  /** Set while it looks: with several nodes each is polled at its own pace. */
-  looking?: Promise<boolean> | undefined;
 }
 
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
@@ -147,63 +147,54 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   );
   const claims = new Set<Promise<void>>();
   const lookers = new Map<string, Looker>();
+  const rounds = new Set<Promise<void>>();
   let stopping = false;
   let gaveUp = false;
-  const { rest, wake } = createNap();
+  const untilStopped = createNap();
 
+  /** Nodes come and go, and all of them come when the database is distributed. */
   async function run(): Promise<void> {
     while (!stopping) {
+      for (const node of database.nodes()) if (!lookers.has(node.name)) startLooking(node);
+      await untilStopped.rest(POLL_EVERY_MS);
+    }
+    await Promise.all(rounds);
+  }
+
+  function startLooking({ name, database }: Node): void {
+    const looker = { ...createNap(), database, lastLane: 0, leftSome: true };
+    lookers.set(name, looker);
+    const looking = look(name, looker).finally(() => rounds.delete(looking));
+    rounds.add(looking);
+  }
+
+  async function look(name: string, looker: Looker): Promise<void> {
+    while (!stopping && database.nodes().some((node) => node.name === name)) {
       try {
-        if (!(await lookEverywhere())) await rest(POLL_EVERY_MS);
+        if (!(await claimSome(looker))) await looker.rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
-        await rest(1000);
+        await looker.rest(1000);
       }
     }
-    await Promise.all([...lookers.values()].map((looker) => looker.looking));
+    lookers.delete(name);
   }
 
-  /**
-   * A round over the lanes of each node. A node that is away or slow does not hold up the others.
-   * Returns whether any had something.
-   */
-  async function lookEverywhere(): Promise<boolean> {
-    const nodes = database.nodes();
-    if (nodes.length === 1) return await claimSome(lookerAt(nodes[0]!));
-    const looks = nodes.map(lookerAt).map((looker) => {
-      looker.looking ??= claimSome(looker)
-        .catch((error) => {
-          couldNotLook(error);
-          return false;
-        })
-        .finally(() => {
-          looker.looking = undefined;
-        });
-      return looker.looking;
-    });
-    const found = Promise.all(looks).then((all) => all.includes(true));
-    return await Promise.race([found, pause(POLL_EVERY_MS, true)]);
-  }
-
-  function lookerAt(node: Node): Looker {
-    const { database } = node;
-    const looker = lookers.get(node.name) ?? { database, lastLane: 0 };
-    lookers.set(node.name, looker);
-    return Object.assign(looker, { database });
-  }
-
+  /** Returns whether another round is worth it at once. */
   async function claimSome(looker: Looker): Promise<boolean> {
     const lease = leases.current();
     const room = inHand.room();
+    if (room === undefined) looker.leftSome = true;
     if (room === undefined || !lease.holds()) return false;
     const claim = await claimUnder(looker, lease, room);
+    looker.leftSome = room.full.length > 0 || (claim?.leftSome ?? false);
     if (claim === undefined) return false;
     looker.lastLane = claim.lastLane;
     deps.leaps.note(claim.atMs);
     inHand.add(claim.rows);
     const work = handleClaim(claim).finally(() => claims.delete(work));
     claims.add(work);
-    return claim.leftOut;
+    return claim.leftRoom;
   }
 
   async function claimUnder(looker: Looker, lease: Lease, room: Pick<Room, 'most' | 'full'>) {
@@ -257,8 +248,19 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   async function handle(claim: Claim, loaded: Loaded): Promise<void> {
     await record(await attemptSafely(claim, loaded));
-    inHand.remove(loaded.claimed);
-    if (inHand.isHalfEmpty()) wake();
+    const { claimed } = loaded;
+    inHand.remove(claimed);
+    if (!inHand.isHalfEmpty()) return;
+    for (const looker of lookers.values()) if (looker.leftSome) looker.wake();
+    if (claimed.laneIsLimited) wakeFor([claimed.accountId]);
+  }
+
+  /** Those that look where the accounts are. */
+  function wakeFor(accounts: Iterable<number>): void {
+    const nodes = new Set([...accounts].map(database.near));
+    for (const looker of lookers.values()) {
+      if (lookers.size === 1 || nodes.has(looker.database)) looker.wake();
+    }
   }
 
   async function attemptSafely(claim: Claim, loaded: Loaded): Promise<Outcome> {
@@ -378,13 +380,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const running = run();
   return {
     wake(accounts) {
-      if (!inHand.isHalfEmpty() && inHand.areFull(accounts)) return;
-      wake();
+      if (inHand.isHalfEmpty() || !inHand.areFull(accounts)) wakeFor(accounts);
     },
     canTake: fleet.canTake,
     async stop() {
       stopping = true;
-      wake();
+      untilStopped.wake();
+      for (const looker of lookers.values()) looker.wake();
       making.close();
       ways.closeTurns();
       sandboxWay.closeTurns();

@@ -31,8 +31,6 @@ interface SearchIndex extends IndexedRange {
   isSlice: boolean;
   /** `broken`: left behind by a process that was stopped. */
   state: 'ready' | 'under way' | 'broken';
-  /** Messages it had when it was built. */
-  rows: number;
 }
 
 /**
@@ -79,15 +77,14 @@ export async function indexFinishedDays({ database, log, nowMs }: IndexDeps): Pr
 /** The next slice of the current day, if it has grown enough. */
 export async function indexGrowingDay({ database, log, nowMs }: IndexDeps): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS);
-  const days = await listDays(database);
-  const { table, rows } = days.find(({ day }) => day === today) ?? {};
+  const table = (await listDays(database)).find(({ day }) => day === today)?.table;
   if (table === undefined) return;
   const slices = (await listIndexes(database)).filter((index) => index.table === table);
   if (slices.some(({ state }) => state === 'under way')) return;
   for (const { name, state } of slices) if (state === 'broken') await drop(database, name);
   const ready = slices.filter(({ state }) => state === 'ready');
-  const indexed = ready.reduce((sum, slice) => sum + slice.rows, 0);
-  if (rows! - indexed < Math.max(LEAST_SLICE, indexed * LEAST_SHARE)) return;
+  const { messages, indexed } = await sizeOf(database, table);
+  if (messages - indexed < Math.max(LEAST_SLICE, indexed * LEAST_SHARE)) return;
   const from = ready[0]?.until ?? firstUuidAt(today * DAY_MS);
   const until = firstUuidAt(nowMs - SLICE_ENDS_BEFORE_MS);
   if (until <= from) return;
@@ -133,17 +130,24 @@ const wholeName = (table: string): string => `${table}_words`;
 interface Day {
   table: string;
   day: number;
-  /** Roughly how many messages it has. */
-  rows: number;
 }
 
 async function listDays(database: Database): Promise<Day[]> {
-  const rows = await database.query<{ table: string; rows: number }>(
-    `SELECT t.relname AS "table", pg_stat_get_live_tuples(t.oid) AS rows
+  const rows = await database.query<{ table: string }>(
+    `SELECT t.relname AS "table"
      FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
      WHERE h.inhparent = 'messages'::regclass ORDER BY t.relname DESC`,
   );
-  return rows.map(({ table, rows }) => ({ table, day: dayOf(table), rows: Number(rows) }));
+  return rows.map(({ table }) => ({ table, day: dayOf(table) }));
+}
+
+/** Roughly how many messages a day has, and how many of them its slices cover. */
+async function sizeOf(database: Database, table: string) {
+  const [size] = await database.query<{ messages: number; indexed: number }>(
+    'SELECT * FROM day_size($1::regclass)',
+    [table],
+  );
+  return size!;
 }
 
 /** Newest first. */
@@ -154,10 +158,9 @@ async function listIndexes(database: Database): Promise<SearchIndex[]> {
     valid: boolean;
     running: boolean;
     bounds: string | null;
-    rows: number;
   }>(
     `SELECT c.relname AS name, t.relname AS "table", i.indisvalid AS valid, p.pid IS NOT NULL AS running,
-            pg_get_expr(i.indpred, i.indrelid) AS bounds, greatest(c.reltuples, 0) AS rows
+            pg_get_expr(i.indpred, i.indrelid) AS bounds
      FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
      JOIN pg_index i ON i.indrelid = t.oid
      JOIN pg_class c ON c.oid = i.indexrelid AND starts_with(c.relname, t.relname || '_words')
@@ -165,7 +168,7 @@ async function listIndexes(database: Database): Promise<SearchIndex[]> {
      WHERE h.inhparent = 'messages'::regclass`,
   );
   return rows
-    .map(({ name, table, valid, running, bounds, rows }): SearchIndex => {
+    .map(({ name, table, valid, running, bounds }): SearchIndex => {
       const day = dayOf(table);
       const [from, until] = bounds?.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
       return {
@@ -173,7 +176,6 @@ async function listIndexes(database: Database): Promise<SearchIndex[]> {
         table,
         isSlice: bounds !== null,
         state: running ? 'under way' : valid ? 'ready' : 'broken',
-        rows: Number(rows),
         from: from ?? firstUuidAt(day * DAY_MS),
         until: until ?? firstUuidAt((day + 1) * DAY_MS),
       };

@@ -20,6 +20,8 @@ export interface ClaimedMessage {
   unknown: string[] | null;
   /** Bytes of content. */
   size: number;
+  /** Its account has a limit of its own: when this is finished, another may be taken. */
+  laneIsLimited: boolean;
 }
 
 export interface Claim {
@@ -29,11 +31,10 @@ export interface Claim {
   atMs: number;
   /** Where the next round continues. */
   lastLane: number;
-  /**
-   * There may be more that is ready and has room: another round is worth it at once. Otherwise
-   * every lane had its share, and a new email wakes the worker.
-   */
-  leftOut: boolean;
+  /** There may be more that is ready. */
+  leftSome: boolean;
+  /** There may be more that also has room: another round is worth it at once. */
+  leftRoom: boolean;
 }
 
 export interface Room {
@@ -52,11 +53,16 @@ const CLASS_NAMES = ['urgent', 'normal', 'bulk', 'normal'] as const;
 /** Served in one round; the next one continues after them. */
 const LANES_A_ROUND = 32;
 
-interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
+interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class' | 'laneIsLimited'> {
   uuid: string;
   class: number;
   atMs: number;
   lastLane: number;
+  /**
+   * A lane that gave fewer has nothing ready left, and no lane was left out; null: it has a limit
+   * of its own.
+   */
+  share: number | null;
 }
 
 /**
@@ -72,10 +78,9 @@ export async function claimDue(
   const rows = await database.prepared<ClaimedRow>(
     'claim-due',
     `SELECT account_id AS "accountId", message_id AS uuid, class, claims, attempts, remaining, unknown, size,
-            now_ms AS "atMs", last_lane AS "lastLane"
-     FROM claim_due($1, $2, $3, $4, $5, $7)
-     WHERE coalesce($6::timestamptz, 'infinity') > now() AND in_time($6)`,
-    [lease.id, after, most, LANES_A_ROUND, full, doneBy, database.home([]) !== null],
+            now_ms AS "atMs", last_lane AS "lastLane", share
+     FROM claim_due($1, $2, $3, $4, $5, $6, $7)`,
+    [lease.id, after, most, LANES_A_ROUND, full, database.home([]) !== null, doneBy],
   );
   return claimOf(lease, rows, most);
 }
@@ -116,21 +121,27 @@ const CLAIM_CAPTURED_SQL = `
   UPDATE due_messages d SET state = 'in hand', lease = $1, claims = d.claims + 1, attempts = d.attempts + 1
   FROM taken t WHERE d.account_id = $2 AND d.message_id = t.message_id
   RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.class, d.claims, d.attempts, d.remaining,
-            d.unknown, d.size, $6::float8 AS "atMs", $4::bigint AS "lastLane"`;
+            d.unknown, d.size, $6::float8 AS "atMs", $4::bigint AS "lastLane", $3::integer AS share`;
 
 function claimOf(lease: Lease, rows: ClaimedRow[], most: number): Claim | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const lanes = new Set(rows.map(({ accountId }) => accountId));
+  const given = new Map<number, number>();
+  for (const { accountId } of rows) given.set(accountId, (given.get(accountId) ?? 0) + 1);
+  const leftSome = rows.some(
+    ({ accountId, share }) => share !== null && given.get(accountId)! >= share,
+  );
   return {
-    leftOut: rows.length < most || lanes.size >= LANES_A_ROUND,
+    leftSome,
+    leftRoom: leftSome && (rows.length < most || given.size >= LANES_A_ROUND),
     lease,
     atMs: first.atMs,
     lastLane: first.lastLane,
-    rows: rows.map(({ uuid, atMs: _, lastLane: __, ...row }) => ({
+    rows: rows.map(({ uuid, atMs: _, lastLane: __, share, ...row }) => ({
       ...row,
       class: CLASS_NAMES[row.class]!,
       messageId: uuidToBytes(uuid),
+      laneIsLimited: share === null,
     })),
   };
 }

@@ -99,15 +99,38 @@ it('an account’s limit holds over all processes, and leaves a chance to every 
   );
   for (const name of ['urgent', 'normal', 'bulk'] as const) await queue(1, 200, { class: name });
   await queue(2, 5);
-  expect(shares(await claim())).toEqual({ 1: 1, 2: 5 });
+  const first = await claim();
+  expect(shares(first)).toEqual({ 1: 1, 2: 5 });
+  // The end of one such email makes room for the next, and so wakes the worker.
+  for (const row of first!.rows) expect(row.laneIsLimited).toBe(row.accountId === 1);
   expect(await claim()).toBeUndefined();
   const counts = { urgent: 0, normal: 0, bulk: 0 };
-  for (let round = 0; round < 400 && Math.min(...Object.values(counts)) === 0; round++) {
+  const isShown = () => Math.min(...Object.values(counts)) > 0 && counts.urgent > counts.bulk;
+  for (let round = 0; round < 400 && !isShown(); round++) {
     await test.database.query(`DELETE FROM due_messages WHERE state = 'in hand'`);
     for (const row of (await claim())!.rows) counts[row.class]++;
   }
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
   expect(counts.urgent).toBeGreaterThan(counts.bulk);
+});
+
+it('a claim says whether anything ready is left, and whether it had room', async () => {
+  await queue(1, 5);
+  await queue(2, 1);
+  expect(await claim()).toMatchObject({ leftSome: false, leftRoom: false });
+  await queue(1, 500);
+  expect(await claim()).toMatchObject({ leftSome: true, leftRoom: false });
+  await queue(2, 1);
+  expect(await claim()).toMatchObject({ leftSome: true, leftRoom: true });
+  // A class that had only a quarter of a share may have more, too.
+  await test.database.query('DELETE FROM due_messages');
+  await queue(1, 1, { class: 'urgent' });
+  await queue(1, 60);
+  expect(await claim()).toMatchObject({ leftSome: true, leftRoom: true });
+  // Lanes that this round did not reach, although those it reached gave all they had.
+  await test.database.query('DELETE FROM due_messages');
+  for (let account = 1; account <= 33; account++) await queue(account, 1);
+  expect(await claim()).toMatchObject({ leftSome: true, leftRoom: true });
 });
 
 it('what waits, is in hand or set aside costs a claim nothing', async () => {

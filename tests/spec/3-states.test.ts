@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { type NewEvent, recordEvents } from '../../src/events/record.ts';
-import { readId } from '../../src/ids.ts';
+import { readId, readUuid } from '../../src/ids.ts';
 import { STATUSES } from '../../src/messages/status.ts';
 import {
   anEmail,
@@ -25,21 +25,24 @@ async function queued(): Promise<string> {
 }
 
 async function record(id: string, kind: EventKindName, identity?: string) {
-  return await recordEvents(
-    service.database,
-    [
-      {
-        accountId: account.id,
-        messageId: readId('msg_', id)!,
-        kind,
-        recipients: ['ada@example.net'],
-        detail: {},
-        ...(identity === undefined ? {} : { identity }),
-      } as unknown as NewEvent,
-    ],
-    Date.now(),
-  );
+  return await recordTogether([event(id, kind, identity === undefined ? {} : { identity })]);
 }
+
+const recordTogether = (events: NewEvent[]) => recordEvents(service.database, events, Date.now());
+
+const event = (
+  id: string,
+  kind: EventKindName,
+  more: Pick<NewEvent, 'identity' | 'raisesStatus'> = {},
+) =>
+  ({
+    accountId: account.id,
+    messageId: readId('msg_', id)!,
+    kind,
+    recipients: ['ada@example.net'],
+    detail: {},
+    ...more,
+  }) as unknown as NewEvent;
 
 const read = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 
@@ -97,6 +100,28 @@ it('the same report is recorded once, however often it comes', async () => {
   );
   expect(recorded.flat()).toHaveLength(1);
   expect((await read(id)).events).toHaveLength(1);
+});
+
+it('so is one that leaves the status as it is, and one that comes twice in a batch with others', async () => {
+  const [id, other] = [await queued(), await queued()];
+  const scan = event(id, 'clicked', { identity: 'scan', raisesStatus: false });
+  expect(await recordTogether([scan, scan])).toHaveLength(1);
+  expect(await read(id)).toMatchObject({ status: 'queued' });
+  const sent = event(id, 'sent', { identity: 'attempt 1' });
+  const delivered = event(id, 'delivered', { identity: 'report 1' });
+  expect(await recordTogether([delivered, event(other, 'sent'), scan, sent, delivered])).toEqual(
+    expect.arrayContaining([delivered, sent]),
+  );
+  expect(await recordTogether([sent, delivered, scan])).toEqual([]);
+  expect((await read(id)).events).toHaveLength(3);
+  expect(await read(id)).toMatchObject({ status: 'delivered' });
+  expect(await read(other)).toMatchObject({ status: 'sent' });
+  expect(
+    await service.database.query(
+      'SELECT last_sequence FROM messages WHERE account_id = $1 AND id = $2',
+      [account.id, readUuid('msg_', id)],
+    ),
+  ).toEqual([{ last_sequence: 2 }]);
 });
 
 it('sequence counts 1, 2, 3 over what webhooks carry, also when events come at once', async () => {

@@ -43,7 +43,8 @@ describe.each(['accept_sends', 'record_events'])('%s', (name) => {
   );
   it.each([...unnests].map((match) => [match[0].replace(/\s+/g, ' '), match]))('%s', (_, match) => {
     const words = (text: string) => text.split(',').map((word) => word.trim());
-    const given = words(match[1]!).map((name) => name.replace(/^p_/, '').replace(/s$/, ''));
+    // p_: an argument; n_: of the new events; m_: what their messages become.
+    const given = words(match[1]!).map((name) => name.replace(/^[pnm]_/, '').replace(/s$/, ''));
     const called = words(match[4]!).map((name) => name.replace(/s$/, ''));
     expect(called).toEqual(match[2] === undefined ? given : [...given, 'n']);
   });

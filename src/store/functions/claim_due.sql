@@ -3,13 +3,16 @@
 -- Reads one index entry per lane and the emails it takes, never a backlog. Plans for a lane must use due_messages_ready, even
 -- those made while the table is empty: hence the settings. They are kept (plan_cache_mode overrides that of our connections),
 -- because the same statements run for one lane after another.
+-- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer has nothing ready left, and no lane
+-- was left out; null for one with a limit of its own, which may have more as soon as one of its emails is finished.
 -- p_apart: the tables are distributed. Then it takes from the lanes of this node, and each statement names those of one shard
 -- (home), so that it is one task there. Otherwise home is null, which stands for all.
 CREATE OR REPLACE FUNCTION claim_due(
-  p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean
+  p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean,
+  p_by timestamptz
 ) RETURNS TABLE (
   account_id bigint, message_id uuid, class smallint, claims integer, attempts integer, remaining text[], unknown text[], size integer,
-  now_ms double precision, last_lane bigint
+  now_ms double precision, last_lane bigint, share integer
 ) LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off
   SET plan_cache_mode = auto AS $$
@@ -26,10 +29,13 @@ DECLARE
   rooms bigint[];
   halts boolean[];
   each integer;
+  least_share integer;
   at_ms CONSTANT double precision := extract(epoch FROM clock_timestamp())::float8 * 1000;
   -- When room is scarce, the classes draw lots; better classes have more of them. The fourth is what the sandbox captures.
   lots CONSTANT double precision[] := ARRAY[random(), 4 * random(), 16 * random(), random()];
 BEGIN
+  IF now() >= p_by THEN RETURN; END IF;
+
   -- 1. The lanes that have something ready, each found by one jump through the index.
   WHILE NOT p_apart AND cardinality(lanes) < p_lanes LOOP
     SELECT d.account_id, d.class INTO lane, best FROM due_messages d
@@ -59,6 +65,7 @@ BEGIN
   LOOP
     home := part.home;
     each := ceil(p_most::numeric / part.found);
+    least_share := CASE WHEN part.found < p_lanes THEN (each + 3) / 4 ELSE 0 END;
 
     -- 2. What each may take: only one process at a time checks how much room is left in a lane with a limit of its own.
     SELECT array_agg(CASE WHEN a.delivery_limit IS NULL THEN NULL
@@ -76,7 +83,7 @@ BEGIN
     -- Materialized: run a second time, it would skip the rows it has just locked and return others.
     RETURN QUERY
       WITH taken AS MATERIALIZED (
-        SELECT l.account_id, c.message_id
+        SELECT l.account_id, c.message_id, CASE WHEN l.room IS NULL THEN least_share END AS share
         FROM unnest(part.lanes, part.firsts, rooms, halts) AS l (account_id, best, room, halts)
         CROSS JOIN LATERAL (
           SELECT r.message_id
@@ -98,6 +105,7 @@ BEGIN
       FROM taken t WHERE d.account_id = t.account_id AND d.message_id = t.message_id
         AND (home IS NULL OR d.account_id = ANY (home))
       RETURNING d.account_id, d.message_id, d.class, d.claims, d.attempts, d.remaining, d.unknown, d.size,
-                at_ms, part.last_lane;
+                at_ms, part.last_lane, t.share;
   END LOOP;
+  PERFORM in_time(p_by);
 END $$;

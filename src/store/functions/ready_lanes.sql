@@ -8,10 +8,13 @@ DECLARE
   here record;
   found_lanes bigint[] := '{}';
   found_firsts smallint[] := '{}';
-  shards regclass[] := '{}';
+  shards bigint[] := '{}';
 BEGIN
   FOR here IN
-    SELECT * FROM ROWS FROM (tables_here('due_messages'), tables_here('accounts')) AS here (due, accounts)
+    SELECT d.shardid, shard_name(d.logicalrelid, d.shardid) AS due, shard_name(a.logicalrelid, a.shardid) AS accounts
+    FROM pg_dist_shard d JOIN pg_dist_shard a USING (shardminvalue)
+    JOIN pg_dist_placement p ON p.shardid = d.shardid AND p.shardstate = 1 JOIN pg_dist_local_group g USING (groupid)
+    WHERE d.logicalrelid = 'due_messages'::regclass AND a.logicalrelid = 'accounts'::regclass
   LOOP
     FOR home, firsts IN EXECUTE format($lanes$
       WITH RECURSIVE lane AS (
@@ -35,7 +38,7 @@ BEGIN
       CONTINUE WHEN home IS NULL;
       found_lanes := found_lanes || home;
       found_firsts := found_firsts || firsts;
-      shards := shards || array_fill(here.due, ARRAY[cardinality(home)]);
+      shards := shards || array_fill(here.shardid, ARRAY[cardinality(home)]);
     END LOOP;
   END LOOP;
 

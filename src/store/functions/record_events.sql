@@ -19,21 +19,35 @@ DECLARE
   ids uuid[];
   last_sequences integer[];
   relay_message_ids text[];
-  -- Of the new events: their positions, and what each has of its message.
-  recorded bigint[];
+  untouched boolean;
   ranks CONSTANT message_status[] := p_status::message_status[];
-  sequences integer[];
-  relay_ids text[];
+  -- Positions of what was recorded before.
+  known bigint[];
+  -- The new events, a column each: their positions, and what they and their messages become. Each statement below reads them as
+  -- they are, since on Citus it is planned twice, and every join in it as well.
+  n_position bigint[];
+  n_account_id bigint[];
+  n_message_id uuid[];
+  n_event_id uuid[];
+  n_kind text[];
+  n_recipients text[];
+  n_detail text[];
+  n_sequence integer[];
+  n_relay_id text[];
+  m_status message_status[];
+  m_sequence integer[];
+  m_relay_id text[];
   -- The webhook rows: an endpoint and a position each.
   endpoints uuid[];
   positions bigint[];
   delivery_ids uuid[];
+  recorded bigint;
 BEGIN
   IF cardinality(p_event_id) = 0 THEN RETURN; END IF;
-  SELECT array_agg(m.account_id), array_agg(m.id), array_agg(m.last_sequence), array_agg(m.relay_message_id)
-  INTO account_ids, ids, last_sequences, relay_message_ids
+  SELECT array_agg(m.account_id), array_agg(m.id), array_agg(m.last_sequence), array_agg(m.relay_message_id), bool_and(m.status = 'queued')
+  INTO account_ids, ids, last_sequences, relay_message_ids, untouched
   FROM (
-    SELECT m.account_id, m.id, m.last_sequence, m.relay_message_id FROM messages m
+    SELECT m.account_id, m.id, m.last_sequence, m.relay_message_id, m.status FROM messages m
     WHERE m.id BETWEEN earliest AND latest AND (p_home IS NULL OR m.account_id = ANY (p_home))
       AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account_id, p_message_id))
     ORDER BY m.account_id, m.id FOR UPDATE
@@ -41,47 +55,54 @@ BEGIN
   -- Under the lock, so that times rise with the sequence. A microsecond apart, so that the timeline keeps the order they came in.
   moment := clock_timestamp();
 
-  SELECT array_agg(f.n), array_agg(f.sequence), array_agg(f.relay_id_then) INTO recorded, sequences, relay_ids
+  -- Each of them raises the status, so a queued message has none of them. Most batches are the first of their messages.
+  IF NOT untouched OR array_position(ranks, NULL) IS NOT NULL THEN
+    SELECT array_agg(t.n) INTO known
+    FROM unnest(p_account_id, p_message_id, p_event_id) WITH ORDINALITY AS t (account_id, message_id, event_id, n)
+    JOIN events e ON e.account_id = t.account_id AND e.message_id = t.message_id AND e.id = t.event_id
+    WHERE e.message_id BETWEEN earliest AND latest AND (p_home IS NULL OR e.account_id = ANY (p_home));
+  END IF;
+
+  SELECT array_agg(f.n), array_agg(f.account_id), array_agg(f.message_id), array_agg(f.event_id), array_agg(f.kind),
+         array_agg(f.recipients), array_agg(f.detail), array_agg(f.sequence), array_agg(f.relay_id_then),
+         array_agg(f.highest), array_agg(f.last_sequence), array_agg(f.last_relay_id)
+  INTO n_position, n_account_id, n_message_id, n_event_id, n_kind, n_recipients, n_detail, n_sequence, n_relay_id,
+       m_status, m_sequence, m_relay_id
   FROM (
-    SELECT i.n,
+    SELECT i.*,
            CASE WHEN i.hook IS NOT NULL THEN m.last_sequence + count(i.hook) OVER earlier END AS sequence,
-           CASE WHEN i.hook IS NOT NULL THEN coalesce(max(i.relay_id) OVER earlier, m.relay_message_id, '') END AS relay_id_then
+           CASE WHEN i.hook IS NOT NULL THEN coalesce(max(i.relay_id) OVER earlier, m.relay_message_id, '') END AS relay_id_then,
+           max(i.rank) OVER every AS highest,
+           m.last_sequence + count(i.hook) OVER every AS last_sequence,
+           max(i.relay_id) OVER every AS last_relay_id
     FROM (
       SELECT DISTINCT ON (t.account_id, t.message_id, t.event_id) t.*
-      FROM unnest(p_account_id, p_message_id, p_event_id, p_hook, p_relay_id)
-        WITH ORDINALITY AS t (account_id, message_id, event_id, hook, relay_id, n)
+      FROM unnest(p_account_id, p_message_id, p_event_id, p_kind, ranks, p_hook, p_recipients, p_detail, p_relay_id)
+        WITH ORDINALITY AS t (account_id, message_id, event_id, kind, rank, hook, recipients, detail, relay_id, n)
       ORDER BY t.account_id, t.message_id, t.event_id, t.n
     ) i
     JOIN unnest(account_ids, ids, last_sequences, relay_message_ids)
       AS m (account_id, id, last_sequence, relay_message_id) ON m.account_id = i.account_id AND m.id = i.message_id
-    WHERE NOT EXISTS (
-      SELECT FROM events e
-      WHERE e.account_id = i.account_id AND e.message_id = i.message_id AND e.id = i.event_id
-        AND e.message_id BETWEEN earliest AND latest AND (p_home IS NULL OR e.account_id = ANY (p_home)))
-    WINDOW earlier AS (PARTITION BY i.account_id, i.message_id ORDER BY i.n)
+    WHERE known IS NULL OR i.n <> ALL (known)
+    WINDOW every AS (PARTITION BY i.account_id, i.message_id), earlier AS (every ORDER BY i.n)
   ) f;
-  IF recorded IS NULL THEN RETURN; END IF;
+  IF n_position IS NULL THEN RETURN; END IF;
 
   INSERT INTO events (account_id, message_id, id, kind, at, sequence, recipients, detail, relay_message_id)
-  SELECT t.account_id, t.message_id, t.event_id, t.kind, moment + t.n * interval '1 microsecond', f.sequence,
-         t.recipients::text[], t.detail::jsonb, f.relay_id
-  FROM unnest(p_account_id, p_message_id, p_event_id, p_kind, p_recipients, p_detail)
-    WITH ORDINALITY AS t (account_id, message_id, event_id, kind, recipients, detail, n)
-  JOIN unnest(recorded, sequences, relay_ids) AS f (recorded, sequence, relay_id) ON f.recorded = t.n;
+  SELECT n.account_id, n.message_id, n.event_id, n.kind, moment + n.position * interval '1 microsecond', n.sequence,
+         n.recipients::text[], n.detail::jsonb, n.relay_id
+  FROM unnest(n_position, n_account_id, n_message_id, n_event_id, n_kind, n_recipients, n_detail, n_sequence, n_relay_id)
+    AS n (position, account_id, message_id, event_id, kind, recipients, detail, sequence, relay_id);
 
+  -- A message with several events is here as often, each time with the same values.
   UPDATE messages m SET
-    status = greatest(m.status, f.status),
-    last_sequence = greatest(m.last_sequence, f.sequence),
-    relay_message_id = coalesce(f.relay_id, m.relay_message_id),
+    status = greatest(m.status, n.status),
+    last_sequence = n.sequence,
+    relay_message_id = coalesce(n.relay_id, m.relay_message_id),
     -- What happened, happened: a process that had been taken for dead did hand it over.
     cancelled_at = NULL
-  FROM (SELECT t.account_id, t.message_id, max(t.rank) AS status, max(r.sequence) AS sequence,
-               max(t.relay_id) AS relay_id
-        FROM unnest(p_account_id, p_message_id, ranks, p_relay_id)
-          WITH ORDINALITY AS t (account_id, message_id, rank, relay_id, n)
-        JOIN unnest(recorded, sequences) AS r (recorded, sequence) ON r.recorded = t.n
-        GROUP BY t.account_id, t.message_id) f
-  WHERE m.account_id = f.account_id AND m.id = f.message_id AND m.id BETWEEN earliest AND latest
+  FROM unnest(n_account_id, n_message_id, m_status, m_sequence, m_relay_id) AS n (account_id, message_id, status, sequence, relay_id)
+  WHERE m.account_id = n.account_id AND m.id = n.message_id AND m.id BETWEEN earliest AND latest
     AND (p_home IS NULL OR m.account_id = ANY (p_home));
 
   -- A batch of `sent` events, the most frequent one, ends here.
@@ -90,7 +111,7 @@ BEGIN
     INTO endpoints, positions, delivery_ids
     FROM unnest(p_account_id, p_hook) WITH ORDINALITY AS t (account_id, hook, n)
     JOIN webhook_endpoints w ON w.account_id = t.account_id AND (p_home IS NULL OR w.account_id = ANY (p_home))
-    WHERE t.n = ANY (recorded) AND t.hook IS NOT NULL
+    WHERE t.n = ANY (n_position) AND t.hook IS NOT NULL
       AND w.disabled_at IS NULL AND (w.event_types IS NULL OR t.hook = ANY (w.event_types));
     IF endpoints IS NOT NULL THEN
       INSERT INTO webhook_deliveries (account_id, endpoint_id, id, message_id, event_id, event_type)
@@ -106,5 +127,7 @@ BEGIN
     END IF;
   END IF;
 
-  RETURN QUERY SELECT unnest(recorded);
+  FOREACH recorded IN ARRAY n_position LOOP
+    RETURN NEXT recorded;
+  END LOOP;
 END $$;

@@ -20,12 +20,15 @@ DECLARE
   moment timestamptz := now();  -- Citus takes no function in a CASE
 BEGIN
   PERFORM record_events(p_account_id, p_message_id, p_event_id, p_kind, p_status, p_hook, p_recipients, p_detail, p_relay_id, p_home);
-  PERFORM keep_attempts(k_account_id, k_message_id, k_id, k_attempt, k_server, k_recipients, k_after_ms, k_most, p_home);
+  IF cardinality(k_id) > 0 THEN
+    PERFORM keep_attempts(k_account_id, k_message_id, k_id, k_attempt, k_server, k_recipients, k_after_ms, k_most, p_home);
+  END IF;
 
   DELETE FROM due_messages d
   USING unnest(f_account_id, f_message_id, f_claims) AS f (account_id, message_id, claims)
   WHERE d.account_id = f.account_id AND d.message_id = f.message_id AND d.claims = f.claims
     AND (p_home IS NULL OR d.account_id = ANY (p_home));
+  IF cardinality(l_message_id) = 0 THEN RETURN; END IF;
 
   FOR r IN
     SELECT l.account_id, l.message_id, l.claims, l.state::due_state AS state, now() + l.after_ms * interval '1 millisecond' AS due_at,
