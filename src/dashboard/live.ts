@@ -1,6 +1,7 @@
 // Live streams (server-sent events): what a page shows, sent again whenever it changes. Used by
 // routes of kind `stream`. The database is queried twice a second while someone looks; that also
 // shows changes by other processes.
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { Problem } from '../errors.ts';
 import type { Log } from '../process/log.ts';
@@ -60,7 +61,7 @@ export function createStreams(log: Log): Streams {
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       });
-      follow(stream, first, (text) => response.write(text), end.signal)
+      follow(stream, first, response, end.signal)
         .catch((error) => {
           if (!(error instanceof Problem)) log.warn({ err: error }, 'a live stream broke');
         })
@@ -79,20 +80,21 @@ export function createStreams(log: Log): Streams {
 async function follow(
   stream: Stream,
   first: unknown,
-  write: (text: string) => void,
+  response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
   let shown = '';
   let heardAt = performance.now();
   for (let value = first; ; value = await stream.read()) {
     const text = JSON.stringify(value);
-    if (text !== shown) {
+    // For whoever has not read the last one yet, only what is newest by then is of use.
+    if (text !== shown && !response.writableNeedDrain) {
       shown = text;
-      write(`event: ${stream.event}\ndata: ${text}\n\n`);
+      response.write(`event: ${stream.event}\ndata: ${text}\n\n`);
     }
     if (performance.now() - heardAt > HEARTBEAT_EVERY_MS) {
       if (!(await stream.mayGoOn())) return;
-      write(': still here\n\n');
+      if (!response.writableNeedDrain) response.write(': still here\n\n');
       heardAt = performance.now();
     }
     await pause(ASK_EVERY_MS, signal);
