@@ -42,7 +42,7 @@ function tagsOf(html: string): Tag[] {
     );
     const tag = { name: name!, attributes: attributes!, style, parents: [...open] };
     found.push(tag);
-    if (name !== 'br' && name !== 'img') open.push(tag);
+    if (!['br', 'img', 'wbr'].includes(name!)) open.push(tag);
   }
   if (open.length > 0) throw new Error(`<${open.at(-1)!.name}> is not closed`);
   return found;
