@@ -122,12 +122,14 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
   const emailOf = ({ data }: typeof now) => data?.previews[0]?.email ?? undefined;
   return (
     <div>
-      <Segments
-        label="Email"
-        choices={[...new Set(slugs)].map((slug) => ({ value: slug, label: slug }))}
-        value={slug}
-        onChange={setSlug}
-      />
+      <Group mb="xs">
+        <Segments
+          label="Email"
+          choices={[...new Set(slugs)].map((slug) => ({ value: slug, label: slug }))}
+          value={slug}
+          onChange={setSlug}
+        />
+      </Group>
       <SimpleGrid
         cols={2}
         className="rehearsal-emails"
