@@ -48,10 +48,12 @@ export async function makeMessages(
   const stretch = { accountId, from, count: early, atMs: (TODAY - 1) * DAY_MS, events };
   await load(database, { ...stretch, overMs: DAY_MS / 2 });
   await indexFinishedDays({ database, log, nowMs: TODAY * DAY_MS + DAY_MS / 2 });
+  // Until now and not beyond: what is accepted afterwards stands at the end, as it does in life.
+  const sinceMidnight = Date.now() - TODAY * DAY_MS;
   const piece = (count - early) / STRETCHES;
   for (let n = 0; n < STRETCHES; n++) {
-    const atMs = TODAY * DAY_MS + Math.floor((n / STRETCHES) * (DAY_MS / 2));
-    const at = { atMs, overMs: DAY_MS / (2 * STRETCHES) };
+    const atMs = TODAY * DAY_MS + Math.floor((n / STRETCHES) * sinceMidnight);
+    const at = { atMs, overMs: sinceMidnight / STRETCHES };
     await load(database, { ...stretch, ...at, from: from + early + n * piece, count: piece });
     await database.query('ANALYZE messages');
     await indexGrowingDay({ database, log, nowMs: atMs + at.overMs + 10_000 });
