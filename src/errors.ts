@@ -116,29 +116,38 @@ export class Problem extends Error {
   }
 }
 
-/** What `read` returns, or the Problem that it throws. */
-export function orProblem<Result>(read: () => Result): Result | Problem {
+/** What the reader returns, or the Problem that it throws. */
+export function orProblem<Given extends unknown[], Result>(
+  reader: (...given: Given) => Result,
+  ...given: Given
+): Result | Problem {
   try {
-    return read();
+    return reader(...given);
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
   }
 }
 
+/** Reads a part: calls the reader with what was given. */
+type ReadPart = <Given extends unknown[], Part>(
+  reader: (...given: Given) => Part,
+  ...given: Given
+) => Part;
+
+const atOnce: ReadPart = (reader, ...given) => reader(...given);
+
 /**
  * Reads independent parts and refuses all wrong ones together: the detail is that of the first, the
  * faults are those of all.
  */
-export function readTogether<Whole>(
-  readWhole: (read: <Part>(readPart: () => Part) => Part) => Whole,
-): Whole {
+export function readTogether<Whole>(readWhole: (read: ReadPart) => Whole): Whole {
   // Nearly always nothing is wrong: only then is it read again, part by part.
-  const whole = orProblem(() => readWhole((readPart) => readPart()));
+  const whole = orProblem(readWhole, atOnce);
   if (!(whole instanceof Problem)) return whole;
   const refused: Problem[] = [];
-  readWhole((readPart) => {
-    const part = orProblem(readPart);
+  readWhole((reader, ...given) => {
+    const part = orProblem(reader, ...given);
     if (!(part instanceof Problem)) return part;
     refused.push(part);
     return undefined as never;

@@ -98,7 +98,7 @@ const readEach = (
   one: (text: string, at: string) => string = normaliseIdentity,
 ): string[] =>
   readTogether((read) => {
-    const read1 = texts.map((text, index) => read(() => one(text, `rules.${rule}[${index}]`)));
+    const read1 = texts.map((text, index) => read(one, text, `rules.${rule}[${index}]`));
     return [...new Set(read1)];
   });
 

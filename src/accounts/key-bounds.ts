@@ -30,7 +30,7 @@ function readNetworks(networks: readonly string[] | null | undefined): readonly 
     throw new Problem('invalid', detail, { at: 'networks' });
   }
   return readTogether((read) => [
-    ...new Set(networks.map((text, index) => read(() => readNetwork(text, `networks[${index}]`)))),
+    ...new Set(networks.map((text, index) => read(readNetwork, text, `networks[${index}]`))),
   ]);
 }
 

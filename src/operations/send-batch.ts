@@ -65,7 +65,7 @@ export async function runBatch(
 
 /** A door with its own format for emails passes one that it could not read as a Problem. */
 const readEmail = (raw: unknown): BatchEmail | Problem =>
-  raw instanceof Problem ? raw : orProblem(() => readInput(batchEmail, raw));
+  raw instanceof Problem ? raw : orProblem(readInput, batchEmail, raw);
 
 /** Refused if nothing was queued, or (strict) not everything. */
 function answerBatch(

@@ -121,7 +121,9 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   async function write(group: Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await options.write(group.map((entry) => entry.item));
-      for (const [index, entry] of group.entries()) entry.resolve(results[index]!);
+      group.forEach(({ resolve }, index) => {
+        resolve(results[index]!);
+      });
     } catch (error) {
       if (group.length > 1 && isDataFault(error)) {
         // The statement failed as a whole, so nothing was written. One at a time, a bad item fails

@@ -68,12 +68,14 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   let release: (() => void) | undefined;
   try {
     // Key, plan and scope are judged before the body is read.
-    caller = await deps.directory.authenticate(keyOf(call), () =>
+    const known = deps.directory.authenticate(keyOf(call), () =>
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
+    caller = known instanceof Promise ? await known : known;
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
-    let body: ReadBody | undefined = await call.readBody(caller);
+    const reading = call.readBody(caller);
+    let body: ReadBody | undefined = reading instanceof Promise ? await reading : reading;
     release = body.release;
     deps.loopWatch.note('send', caller.accountId);
     const json = readJson(body.bytes);

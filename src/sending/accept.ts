@@ -122,10 +122,13 @@ export async function prepareSend(
   }
   const named =
     request.stream === undefined ? null : await readStream(deps, caller, request.stream);
-  const sender = await requireVerifiedSender(deps, caller, checked.from);
-  const content = via.submitted?.mime
+  // Both are mostly there at once; to wait for what is there took 2 µs of a send.
+  const found = findVerifiedSender(deps, caller, checked.from);
+  const sender = found instanceof Promise ? await found : found;
+  const made = via.submitted?.mime
     ? inline(request.subject ?? '', null, null)
-    : await makeContent(deps.render, caller.accountId, request);
+    : makeContent(deps.render, caller.accountId, request);
+  const content = made instanceof Promise ? await made : made;
   if (caller.limits !== null) await checkRenderedLinks(caller.limits, request, content);
   const carrying = withFiles(checked, content);
   const checkingParts = checkInlineParts(carrying.attachments, content.html);
@@ -185,16 +188,16 @@ function checkRequest(
   const { submitted } = via;
   const headers = submitted?.headers ?? Object.entries(request.headers ?? {});
   const checked = readTogether<Checked>((read) => {
-    read(() => checkBody(request, submitted?.mime != null));
+    read(checkBody, request, submitted?.mime != null);
     return {
       scheduledAtMs:
-        scheduled_at === undefined ? null : read(() => readInstant('scheduled_at', scheduled_at)),
-      from: read(() => readSender('from_email', request.from_email)),
-      recipients: read(() => readRecipients(request)),
-      replyTo: reply_to === undefined ? null : read(() => readMailbox('reply_to', reply_to)),
-      headers: read(() => readHeaders(headers, deps.allowedHeaders)),
-      tags: read(() => readTags(request.tags)),
-      attachments: read(() => readAttachments(request.attachments)),
+        scheduled_at === undefined ? null : read(readInstant, 'scheduled_at', scheduled_at),
+      from: read(readSender, 'from_email', request.from_email),
+      recipients: read(readRecipients, request),
+      replyTo: reply_to === undefined ? null : read(readMailbox, 'reply_to', reply_to),
+      headers: read(readHeaders, headers, deps.allowedHeaders),
+      tags: read(readTags, request.tags),
+      attachments: read(readAttachments, request.attachments),
       idempotency: null,
     };
   });
@@ -242,13 +245,27 @@ async function checkSchedule(
   }
 }
 
+function findVerifiedSender(
+  deps: Pick<AcceptDeps, 'directory' | 'database'>,
+  caller: Caller,
+  from: Mailbox,
+): KnownSender | Promise<KnownSender> {
+  const found = deps.directory.senderOf(caller, from);
+  return found === undefined || found instanceof Promise || !mayBeUsed(found)
+    ? requireVerifiedSender(deps, caller, from)
+    : found;
+}
+
+const mayBeUsed = ({ unaligned, refuseUnaligned }: KnownSender): boolean =>
+  unaligned === null || !refuseUnaligned;
+
 async function requireVerifiedSender(
   { directory, database }: Pick<AcceptDeps, 'directory' | 'database'>,
   caller: Caller,
   from: Mailbox,
 ): Promise<KnownSender> {
   const sender = await directory.senderOf(caller, from);
-  if (sender !== undefined && (sender.unaligned === null || !sender.refuseUnaligned)) return sender;
+  if (sender !== undefined && mayBeUsed(sender)) return sender;
   if (sender?.unaligned) {
     const detail = `from_email: ${sender.unaligned} This account refuses such email (refuse_unaligned).`;
     throw new Problem('forbidden', detail, { at: 'from_email', see: 'check_domain' });

@@ -23,10 +23,10 @@ export function readAttachments(attachments: AttachmentRequest[] | undefined): A
   if (attachments === undefined) return [];
   return readTogether((read) =>
     attachments.map((attachment, index) => ({
-      filename: read(() => readFilename(index, attachment.filename)),
-      contentType: read(() => readMediaType(index, attachment.content_type)),
-      content: read(() => readBase64(index, attachment.content_base64)),
-      ...read(() => readPlace(index, attachment)),
+      filename: read(readFilename, index, attachment.filename),
+      contentType: read(readMediaType, index, attachment.content_type),
+      content: read(readBase64, index, attachment.content_base64),
+      ...read(readPlace, index, attachment),
     })),
   );
 }

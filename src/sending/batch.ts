@@ -133,9 +133,9 @@ function countAccepted(
   verdicts: readonly Verdict[],
 ): void {
   const byDoor = new Map<Door, number>();
-  for (const [index, { door }] of sends.entries()) {
+  sends.forEach(({ door }, index) => {
     if (isAccepted(verdicts[index]!)) byDoor.set(door, (byDoor.get(door) ?? 0) + 1);
-  }
+  });
   for (const [door, count] of byDoor) accepted.inc({ door }, count);
 }
 

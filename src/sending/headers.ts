@@ -29,8 +29,8 @@ export function readHeaders(
   let bytes = 0;
   readTogether((read) => {
     for (const [name, value] of entries) {
-      read(() => checkName(name, allowed));
-      read(() => checkValue(name, value));
+      read(checkName, name, allowed);
+      read(checkValue, name, value);
       bytes += name.length + 4 + Buffer.byteLength(value);
     }
   });
@@ -90,7 +90,7 @@ export function readTags(tags: string[] | undefined): string[] | null {
     );
   }
   readTogether((read) => {
-    for (const [index, tag] of tags.entries()) read(() => checkTag(`tags[${index}]`, tag));
+    for (const [index, tag] of tags.entries()) read(checkTag, `tags[${index}]`, tag);
   });
   return tags;
 }

@@ -26,16 +26,15 @@ export function readRecipients(request: SendRequest): Recipients {
     );
   }
   const mailboxes = readTogether((read) => ({
-    to: read(() => readMailboxes('to', to)),
-    cc: read(() => readMailboxes('cc', cc)),
-    bcc: read(() => readMailboxes('bcc', bcc)),
+    to: read(readMailboxes, 'to', to),
+    cc: read(readMailboxes, 'cc', cc),
+    bcc: read(readMailboxes, 'bcc', bcc),
   }));
   const all = [...mailboxes.to, ...mailboxes.cc, ...mailboxes.bcc];
   return { to: mailboxes.to, cc: mailboxes.cc, envelope: eachOnce(all), count };
 }
 
 function eachOnce(mailboxes: readonly Mailbox[]): string[] {
-  // Most emails go to one person.
   if (mailboxes.length === 1) return [mailboxes[0]!.address];
   const seen = new Map<string, string>();
   for (const { address } of mailboxes) {
@@ -46,8 +45,11 @@ function eachOnce(mailboxes: readonly Mailbox[]): string[] {
 }
 
 function readMailboxes(field: string, texts: readonly string[]): Mailbox[] {
+  // Most emails go to one person.
+  if (texts.length === 0) return [];
+  if (texts.length === 1) return [readMailbox(`${field}[0]`, texts[0]!)];
   return readTogether((read) =>
-    texts.map((text, index) => read(() => readMailbox(`${field}[${index}]`, text))),
+    texts.map((text, index) => read(readMailbox, `${field}[${index}]`, text)),
   );
 }
 
