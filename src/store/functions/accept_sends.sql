@@ -33,8 +33,9 @@ DECLARE
   -- Filled only where a verdict needs it.
   waits integer[];
   caps_left bigint[];
-  keyed CONSTANT boolean := EXISTS (SELECT FROM unnest(p_idempotency_key) k WHERE k IS NOT NULL);
-  held CONSTANT boolean := EXISTS (SELECT FROM unnest(p_approval) a WHERE a IS NOT NULL);
+  -- A column that no send of the batch has is null as a whole.
+  keyed CONSTANT boolean := p_idempotency_key IS NOT NULL;
+  held CONSTANT boolean := p_approval IS NOT NULL;
   spotless boolean;
   found_key record;
   asking record;
@@ -50,12 +51,14 @@ DECLARE
   purse_before double precision;
   over_rate integer := 0;
   home bigint;
-  homes CONSTANT bigint[] := CASE WHEN p_apart AND keyed THEN ARRAY (SELECT DISTINCT a FROM unnest(p_account_id) a)
-                                  ELSE ARRAY[NULL::bigint] END;
+  homes bigint[] := ARRAY[NULL::bigint];
   began CONSTANT timestamptz := clock_timestamp();
 BEGIN
   -- 1. A key seen before gets the same answer again. Waits for a transaction that is writing the same key.
   IF keyed THEN
+    IF p_apart THEN
+      homes := ARRAY (SELECT DISTINCT a FROM unnest(p_account_id) a);
+    END IF;
     INSERT INTO idempotency_keys AS kept (account_id, key, request_hash, message_id, created_at, kept_seconds)
     SELECT DISTINCT ON (t.account_id, t.idempotency_key)
            t.account_id, t.idempotency_key, t.request_hash, t.id, began, t.kept_seconds
@@ -182,8 +185,11 @@ BEGIN
     END IF;
 
     UPDATE account_usage SET recipients = used, tokens = purse WHERE account_id = asking.account_id;
-    RETURN QUERY SELECT NULL::integer, NULL, NULL::uuid, NULL::integer, NULL::bigint,
-                        asking.account_id, a_quota, a_quota - used, a_rate;
+    account_id := asking.account_id;
+    quota := a_quota;
+    quota_left := a_quota - used;
+    rate := a_rate;
+    RETURN NEXT;
   END LOOP;
 
   spotless := 'accepted' = ALL (verdicts);
