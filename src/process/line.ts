@@ -4,11 +4,13 @@
 export interface Line<Entry> {
   count(): number;
   add(owner: unknown, entry: Entry): void;
-  /** Whose turn it is; undefined: nothing waits. */
-  first(): Entry | undefined;
+  /** Whose turn it is, passing over these owners; undefined: nobody else waits. */
+  first(except?: Owners): Entry | undefined;
   /** Takes the first, whose owner goes to the end. */
-  take(): Entry;
+  take(except?: Owners): Entry;
 }
+
+export type Owners = Pick<ReadonlySet<unknown>, 'has'>;
 
 interface Lane<Entry> {
   owner: unknown;
@@ -23,6 +25,28 @@ export function createLine<Entry>(): Line<Entry> {
   const lanes: Lane<Entry>[] = [];
   let turn = 0;
   let count = 0;
+
+  /** The place of the next of whom none is passed over; -1: there is none. */
+  function next(except?: Owners): number {
+    for (let n = 0; n < lanes.length; n++) {
+      const place = (turn + n) % lanes.length;
+      if (!except?.has(lanes[place]!.owner)) return place;
+    }
+    return -1;
+  }
+
+  /** Behind all others: just before whoever has the turn. */
+  function putLast(lane: Lane<Entry>): void {
+    lanes.splice(turn, 0, lane);
+    turn = (turn + 1) % lanes.length;
+  }
+
+  function remove(place: number): void {
+    lanes.splice(place, 1);
+    if (place < turn) turn--;
+    else if (turn === lanes.length) turn = 0;
+  }
+
   return {
     count: () => count,
     add(owner, entry) {
@@ -34,29 +58,31 @@ export function createLine<Entry>(): Line<Entry> {
       }
       const lane = { owner, entries: [entry], at: 0 };
       ofOwner.set(owner, lane);
-      // Behind all others: just before whoever has the turn.
-      lanes.splice(turn, 0, lane);
-      turn = (turn + 1) % lanes.length;
+      putLast(lane);
     },
-    first() {
-      const lane = lanes[turn];
+    first(except) {
+      const lane = lanes[next(except)];
       return lane?.entries[lane.at];
     },
-    take() {
-      const lane = lanes[turn]!;
+    take(except) {
+      const place = next(except);
+      const lane = lanes[place]!;
       const entry = lane.entries[lane.at++]!;
       count--;
       if (lane.at === lane.entries.length) {
         ofOwner.delete(lane.owner);
-        lanes.splice(turn, 1);
-        if (turn === lanes.length) turn = 0;
+        remove(place);
         return entry;
       }
       if (lane.at > 1000 && lane.at * 2 > lane.entries.length) {
         lane.entries = lane.entries.slice(lane.at);
         lane.at = 0;
       }
-      turn = (turn + 1) % lanes.length;
+      if (place === turn) turn = (turn + 1) % lanes.length;
+      else {
+        remove(place);
+        putLast(lane);
+      }
       return entry;
     },
   };
