@@ -59,8 +59,8 @@ interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class' | 'laneI
   atMs: number;
   lastLane: number;
   /**
-   * A lane that gave fewer has nothing ready left, and no lane was left out; null: it has a limit
-   * of its own.
+   * A lane that gave fewer of this class has none ready left, and no lane was left out; null: it
+   * has a limit of its own.
    */
   share: number | null;
 }
@@ -123,17 +123,19 @@ const CLAIM_CAPTURED_SQL = `
   RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.class, d.claims, d.attempts, d.remaining,
             d.unknown, d.size, $6::float8 AS "atMs", $4::bigint AS "lastLane", $3::integer AS share`;
 
+/** Class and lane. */
+const placeOf = (row: ClaimedRow): number => row.accountId * CLASS_NAMES.length + row.class;
+
 function claimOf(lease: Lease, rows: ClaimedRow[], most: number): Claim | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
+  const lanes = new Set(rows.map(({ accountId }) => accountId));
   const given = new Map<number, number>();
-  for (const { accountId } of rows) given.set(accountId, (given.get(accountId) ?? 0) + 1);
-  const leftSome = rows.some(
-    ({ accountId, share }) => share !== null && given.get(accountId)! >= share,
-  );
+  for (const row of rows) given.set(placeOf(row), (given.get(placeOf(row)) ?? 0) + 1);
+  const leftSome = rows.some((row) => row.share !== null && given.get(placeOf(row))! >= row.share);
   return {
     leftSome,
-    leftRoom: leftSome && (rows.length < most || given.size >= LANES_A_ROUND),
+    leftRoom: leftSome && (rows.length < most || lanes.size >= LANES_A_ROUND),
     lease,
     atMs: first.atMs,
     lastLane: first.lastLane,

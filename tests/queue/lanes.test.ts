@@ -114,9 +114,25 @@ it('an account’s limit holds over all processes, and leaves a chance to every 
   expect(counts.urgent).toBeGreaterThan(counts.bulk);
 });
 
+it('accounts at their limit do not take a round from those behind them', async () => {
+  await test.database.query(
+    `INSERT INTO accounts (id, name, plan, delivery_limit) OVERRIDING SYSTEM VALUE
+     SELECT id, 'A', 'paid', 1 FROM generate_series(1, 40) id`,
+  );
+  for (let account = 1; account <= 40; account++) {
+    await queue(account, 1, { state: 'in hand' });
+    await queue(account, 1);
+  }
+  await queue(41, 1);
+  expect(shares(await claim())).toEqual({ 41: 1 });
+});
+
 it('a claim says whether anything ready is left, and whether it had room', async () => {
   await queue(1, 5);
   await queue(2, 1);
+  expect(await claim()).toMatchObject({ leftSome: false, leftRoom: false });
+  // More than a quarter of the share, but not all of it.
+  await queue(1, 90);
   expect(await claim()).toMatchObject({ leftSome: false, leftRoom: false });
   await queue(1, 500);
   expect(await claim()).toMatchObject({ leftSome: true, leftRoom: false });

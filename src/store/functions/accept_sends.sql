@@ -115,22 +115,22 @@ BEGIN
            coalesce(rate_per_second, p_default_rate)
       INTO a_quota, a_rate FROM accounts WHERE id = asking.account_id;
 
+    -- As if all were accepted, which most batches are: then this is the only write.
     INSERT INTO account_usage AS u (account_id, day, recipients, tokens, refilled_at)
-    VALUES (asking.account_id, today, 0, 2 * a_rate, moment)
+    VALUES (asking.account_id, today, asking.recipients, 2 * a_rate - asking.calls, moment)
     ON CONFLICT (account_id) DO UPDATE SET
-      recipients = CASE WHEN u.day < excluded.day THEN 0 ELSE u.recipients END,
+      recipients = CASE WHEN u.day < excluded.day THEN 0 ELSE u.recipients END + excluded.recipients,
       day = greatest(u.day, excluded.day),
       tokens = least(2 * a_rate,
-        u.tokens + a_rate * greatest(0, extract(epoch FROM excluded.refilled_at - u.refilled_at))),
+        u.tokens + a_rate * greatest(0, extract(epoch FROM excluded.refilled_at - u.refilled_at))) - asking.calls,
       refilled_at = greatest(u.refilled_at, excluded.refilled_at)
     RETURNING u.recipients, u.tokens INTO used, purse;
-    used_before := used;
-    purse_before := purse;
 
-    IF NOT p_relay_down AND NOT asking.capped AND asking.calls <= purse AND used + asking.recipients <= a_quota THEN
-      used := used + asking.recipients;
-      purse := purse - asking.calls;
-    ELSE
+    IF p_relay_down OR asking.capped OR purse < 0 OR used > a_quota THEN
+      used_before := used - asking.recipients;
+      purse_before := purse + asking.calls;
+      used := used_before;
+      purse := purse_before;
       FOR call IN
         SELECT t.n, t.recipient_count AS recipients, t.key_id, t.key_cap AS cap
         FROM unnest(p_account_id, p_recipient_count, p_key_id, p_key_cap, verdicts)
@@ -182,9 +182,9 @@ BEGIN
         WHERE u.account_id = asking.account_id AND u.key_id = p_key_id[1] AND taken.recipients > 0;
         verdicts := array_replace(verdicts, 'accepted', 'withheld');
       END IF;
+      UPDATE account_usage SET recipients = used, tokens = purse WHERE account_id = asking.account_id;
     END IF;
 
-    UPDATE account_usage SET recipients = used, tokens = purse WHERE account_id = asking.account_id;
     account_id := asking.account_id;
     quota := a_quota;
     quota_left := a_quota - used;

@@ -3,8 +3,8 @@
 -- Reads one index entry per lane and the emails it takes, never a backlog. Plans for a lane must use due_messages_ready, even
 -- those made while the table is empty: hence the settings. They are kept (plan_cache_mode overrides that of our connections),
 -- because the same statements run for one lane after another.
--- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer has nothing ready left, and no lane
--- was left out; null for one with a limit of its own, which may have more as soon as one of its emails is finished.
+-- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer of this class has none ready left, and
+-- no lane was left out; null for one with a limit of its own, which may have more as soon as one of its emails is finished.
 -- p_apart: the tables are distributed. Then it takes from the lanes of this node, and each statement names those of one shard
 -- (home), so that it is one task there. Otherwise home is null, which stands for all.
 CREATE OR REPLACE FUNCTION claim_due(
@@ -29,7 +29,6 @@ DECLARE
   rooms bigint[];
   halts boolean[];
   each integer;
-  least_share integer;
   at_ms CONSTANT double precision := extract(epoch FROM clock_timestamp())::float8 * 1000;
   -- When room is scarce, the classes draw lots; better classes have more of them. The fourth is what the sandbox captures.
   lots CONSTANT double precision[] := ARRAY[random(), 4 * random(), 16 * random(), random()];
@@ -48,9 +47,11 @@ BEGIN
     ELSE
       EXIT WHEN round_again AND lane > p_after;
       -- A suspended account's email stays queued. So does a paused one's, except urgent email: people must be able to sign in.
+      -- Accounts at their limits would fill a round without giving anything, and those behind them would wait.
       IF lane <> ALL (p_full) AND NOT EXISTS (
            SELECT FROM accounts a WHERE a.id = lane
-             AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND best > 0)) THEN
+             AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND best > 0
+                  OR a.delivery_limit <= (SELECT count(*) FROM due_messages h WHERE h.account_id = a.id AND h.state = 'in hand'))) THEN
         lanes := lanes || lane;
         firsts := firsts || best;
       END IF;
@@ -65,7 +66,6 @@ BEGIN
   LOOP
     home := part.home;
     each := ceil(p_most::numeric / part.found);
-    least_share := CASE WHEN part.found < p_lanes THEN (each + 3) / 4 ELSE 0 END;
 
     -- 2. What each may take: only one process at a time checks how much room is left in a lane with a limit of its own.
     SELECT array_agg(CASE WHEN a.delivery_limit IS NULL THEN NULL
@@ -83,17 +83,19 @@ BEGIN
     -- Materialized: run a second time, it would skip the rows it has just locked and return others.
     RETURN QUERY
       WITH taken AS MATERIALIZED (
-        SELECT l.account_id, c.message_id, CASE WHEN l.room IS NULL THEN least_share END AS share
+        SELECT l.account_id, c.message_id,
+               CASE WHEN l.room IS NULL THEN CASE WHEN part.found < p_lanes THEN c.share ELSE 0 END END AS share
         FROM unnest(part.lanes, part.firsts, rooms, halts) AS l (account_id, best, room, halts)
         CROSS JOIN LATERAL (
-          SELECT r.message_id
-          FROM (VALUES (0, lots[1]), (1, lots[2]), (2, lots[3]), (3, lots[4])) AS w (class, lot)
+          SELECT r.message_id, w.share
+          FROM (SELECT v.class, v.lot, CASE WHEN v.class = l.best THEN each ELSE (each + 3) / 4 END AS share
+                FROM (VALUES (0, lots[1]), (1, lots[2]), (2, lots[3]), (3, lots[4])) AS v (class, lot)) w
           CROSS JOIN LATERAL (
             SELECT q.message_id, q.due_at FROM due_messages q
             WHERE q.account_id = l.account_id AND q.class = w.class AND q.state = 'ready'
               AND (home IS NULL OR q.account_id = ANY (home))
             ORDER BY q.due_at
-            LIMIT least(l.room, CASE WHEN w.class = l.best THEN each ELSE (each + 3) / 4 END)
+            LIMIT least(l.room, w.share)
             FOR UPDATE SKIP LOCKED
           ) r
           WHERE w.class >= l.best AND (w.class = 0 OR NOT l.halts)

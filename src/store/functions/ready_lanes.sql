@@ -1,6 +1,6 @@
 -- The lanes of this server that have something ready, of a distributed database: from where the last round stopped, round again to
 -- there, those of one shard together. Called by claim_due, which finds them by itself where nothing is distributed. Each is found
--- by one jump through the index of its shard; a suspended account has none, a paused one only for its urgent email.
+-- by one jump through the index of its shard; a suspended account has none, nor one at its limit, a paused one only for its urgent email.
 CREATE OR REPLACE FUNCTION ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])
 RETURNS TABLE (home bigint[], firsts smallint[], last_lane bigint, lanes integer) LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
@@ -31,7 +31,8 @@ BEGIN
         SELECT l.account_id, l.class FROM lane l
         WHERE l.class IS NOT NULL AND l.account_id <> ALL ($3)
           AND NOT EXISTS (SELECT FROM %2$s a WHERE a.id = l.account_id
-                          AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND l.class > 0))
+                          AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND l.class > 0
+                               OR a.delivery_limit <= (SELECT count(*) FROM %1$s h WHERE h.account_id = a.id AND h.state = 'in hand')))
         LIMIT $2) r $lanes$, here.due, here.accounts)
       USING p_after, p_lanes, p_full
     LOOP
