@@ -80,6 +80,14 @@ const WITHOUT_BLUR = `{
   document.adoptedStyleSheets.push(sheet);
 }`;
 
+/**
+ * Windows of tests are on a metered line, so that each loads what it shows and not the code of all pages (web/src/shell/ahead.ts).
+ * A test about that adds `setMetered(false)`.
+ */
+export const setMetered = (isMetered: boolean): string =>
+  `Object.defineProperty(NetworkInformation.prototype, 'saveData',
+    { configurable: true, get: () => ${isMetered} })`;
+
 const KEEP_TOASTS = `
   globalThis.toasts = [];
   new MutationObserver((changes) => {
@@ -115,6 +123,7 @@ async function openPage(
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   if (!takesScreenshots) await context.addInitScript(WITHOUT_BLUR);
+  await context.addInitScript(setMetered(true));
   await context.addInitScript(KEEP_TOASTS);
   context.setDefaultTimeout(Number(process.env.BROWSER_TIMEOUT_MS ?? 60_000));
   if (user) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { inFull, LONGER } from '../support/longer.ts';
 import { anEmail } from '../support/service.ts';
-import { type Dashboard, openDashboard } from './dashboard.ts';
+import { type Dashboard, openDashboard, setMetered } from './dashboard.ts';
 import { fillAndListPages, type Shown } from './pages.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
@@ -44,19 +44,20 @@ async function fill({ service }: Dashboard): Promise<Shown[]> {
   );
 }
 
-describe.skipIf(!dashboard)('Every page', () => {
-  /** As a link does it, without loading the document anew. */
-  const go = (path: string) =>
-    page.evaluate(`{
-      history.pushState({}, '', ${JSON.stringify(path)});
-      dispatchEvent(new PopStateEvent('popstate', { state: {} }));
-    }`);
-  const isThere = async (path: string, shows: string) => {
-    await page.waitForURL((url) => url.pathname === path);
-    const words = page.getByRole('main').getByText(shows, { exact: false }).first();
-    await words.waitFor();
-  };
+/** As a link does it, without loading the document anew. */
+const go = (path: string, window = page) =>
+  window.evaluate(`{
+    history.pushState({}, '', ${JSON.stringify(path)});
+    dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+  }`);
 
+const isThere = async (path: string, shows: string, window = page) => {
+  await window.waitForURL((url) => url.pathname === path);
+  const words = window.getByRole('main').getByText(shows, { exact: false }).first();
+  await words.waitFor();
+};
+
+describe.skipIf(!dashboard)('Every page', () => {
   it.each(pages)('after one round trip: $page', async ({ path, shows }) => {
     await page.goto('/nowhere');
     await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
@@ -118,6 +119,74 @@ describe.skipIf(!dashboard)('Every page', () => {
     }
     await resting.close();
   });
+});
+
+describe.skipIf(!dashboard)('The code of all pages', () => {
+  const ASSETS = /\/assets\//;
+  /** Of the table's last page: by then all others are here. */
+  const LAST = /\/assets\/relays-.*\.js$/;
+
+  async function openWindow(isMetered: boolean): Promise<Page> {
+    const window = await dashboard!.open({ accountId: account!.id, role: 'owner', operator: true });
+    await window.addInitScript(setMetered(isMetered));
+    return window;
+  }
+
+  it('is here before one is opened', async () => {
+    const window = await openWindow(false);
+    await Promise.all([window.waitForResponse(LAST), window.goto('/nowhere')]);
+    await window.waitForLoadState('networkidle');
+    await window.route(ASSETS, (route) => route.abort());
+    const some = [
+      '/',
+      '/messages/:id',
+      '/templates/welcome/edit',
+      '/connect/reference',
+      '/profile',
+    ];
+    for (const { path, shows } of inFull(
+      pages,
+      pages.filter((it) => some.includes(it.page)),
+    )) {
+      await go(path, window);
+      await isThere(path, shows, window);
+    }
+    await window.close();
+  });
+
+  it('waits for what the page itself asked for', async () => {
+    const window = await openWindow(false);
+    const held: Route[] = [];
+    let isHeld = true;
+    await window.route('**/v1/**', (route) => (isHeld ? held.push(route) : route.continue()));
+    await window.goto('/keys');
+    await window.getByRole('main').getByRole('progressbar').waitFor();
+    await expectNothingAhead(window);
+    isHeld = false;
+    await Promise.all([window.waitForResponse(LAST), ...held.map((route) => route.continue())]);
+    await window.close();
+  });
+
+  it('is not loaded ahead on a metered line', async () => {
+    const window = await openWindow(true);
+    await window.goto('/nowhere');
+    await window.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
+    await expectNothingAhead(window);
+    await window.close();
+  });
+
+  /** The first idle moment is enough to ask for something. */
+  async function expectNothingAhead(window: Page): Promise<void> {
+    const before = await assetsOf(window);
+    for (let time = 0; time < 6; time++) {
+      await window.evaluate('new Promise((done) => requestIdleCallback(() => done()))');
+    }
+    expect(await assetsOf(window)).toEqual(before);
+  }
+
+  const assetsOf = (window: Page) =>
+    window.evaluate(`performance.getEntriesByType('resource').map((it) => it.name)
+      .filter((name) => ${ASSETS}.test(name))`) as Promise<string[]>;
 });
 
 /** How often React changed the page; it tells the tools of developers, and finds them here. */

@@ -5,6 +5,7 @@ import {
   keepPreviousData,
   QueryClient,
   type QueryKey,
+  queryOptions,
   useInfiniteQuery,
   useMutation,
   useQuery,
@@ -167,23 +168,19 @@ export const isInterruption = (fault: unknown): boolean =>
   isOtherAccount(fault) ||
   (fault instanceof SandmartinError && fault.status === 401 && !(fault instanceof Refused));
 
-/** Reads; kept under the route's name, so that `useAction` can say what it changed. */
+/** A question to the server; kept under the route's name, so that `useAction` can say what it changed. */
+export const answerOf = <Name extends RouteName>(name: Name, ...args: Arguments<Name>) =>
+  queryOptions({ queryKey: [name, args[0] ?? null], queryFn: () => call(name, ...args) });
+
 export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
-  return useQuery({
-    queryKey: [name, args[0] ?? null],
-    queryFn: () => call(name, ...args),
-  });
+  return useQuery(answerOf(name, ...args));
 }
 
 const WATCH_EVERY_MS = 4000;
 
 /** Reads what changes by itself: again and again while somebody looks. */
 export function useWatched<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
-  return useQuery({
-    queryKey: [name, args[0] ?? null],
-    queryFn: () => call(name, ...args),
-    refetchInterval: WATCH_EVERY_MS,
-  });
+  return useQuery({ ...answerOf(name, ...args), refetchInterval: WATCH_EVERY_MS });
 }
 
 type PagedName = {

@@ -11,7 +11,9 @@ import {
 } from '@tanstack/react-router';
 import { type Category, categories } from '../../src/templates/categories.ts';
 import { LANGUAGES } from '../../src/templates/languages.ts';
+import { answerOf } from './api.ts';
 import { readAhead, rowsAhead } from './operations.ts';
+import { openApiQuery } from './pages/connect/openapi-query.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
 
@@ -197,8 +199,10 @@ const template = createRoute({
   getParentRoute: () => inside,
   path: '/templates/$slug',
   validateSearch: tabSearch,
-  loader: ({ context: { queries }, params }) =>
-    readAhead(queries, 'templates.getVersion', { slug: params.slug, version: 'current' }),
+  loader: ({ context: { queries }, params: { slug } }) => {
+    readAhead(queries, 'templates.getVersion', { slug, version: 'current' });
+    readAhead(queries, 'templates.render', { slug });
+  },
   component: lazyRouteComponent(() => import('./pages/templates/template.tsx'), 'TemplatePage'),
 });
 
@@ -267,6 +271,7 @@ const reference = createRoute({
   getParentRoute: () => inside,
   path: '/connect/reference',
   validateSearch: textSearch,
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(openApiQuery),
   component: lazyRouteComponent(() => import('./pages/connect/reference.tsx'), 'ReferencePage'),
 });
 
@@ -347,6 +352,10 @@ const account = createRoute({
 const profile = createRoute({
   getParentRoute: () => inside,
   path: '/profile',
+  loader: ({ context: { queries } }) => {
+    void queries.prefetchQuery(answerOf('getFactors'));
+    void queries.prefetchQuery(answerOf('listSessions'));
+  },
   component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
 });
 

@@ -11,6 +11,7 @@ import { Mark } from '../parts/mark.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { Tooltips } from '../parts/tooltip.tsx';
 import { MeContext, sessionQuery } from '../session.ts';
+import { useCodeAhead } from './ahead.ts';
 import { Banners } from './banners.tsx';
 import { Interruptions } from './interruptions.tsx';
 import { Keyboard } from './keyboard.tsx';
@@ -20,6 +21,7 @@ import { Navigation } from './navigation.tsx';
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const { data } = useQuery(sessionQuery);
+  useCodeAhead();
   // Between a session's end and the redirect there is one render without a user.
   if (!data?.me) return null;
   return (

@@ -10,10 +10,11 @@ import { SearchBox } from '../../parts/list.tsx';
 import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
 import { useSearchText } from '../../parts/typed.ts';
 import { type Field, fieldsOf, type OpenApi, type Operation, operationsOf } from './openapi.ts';
+import { openApiQuery } from './openapi-query.ts';
 
 export function ReferencePage() {
   const asked = useSearchText();
-  const document = useQuery({ queryKey: ['openapi'], queryFn: readDocument });
+  const document = useQuery(openApiQuery);
   const groups = document.data ? operationsOf(document.data, asked.search) : [];
   return (
     <Page
@@ -40,12 +41,6 @@ export function ReferencePage() {
       {document.data && groups.length === 0 && <Text size="sm">No operation matches.</Text>}
     </Page>
   );
-}
-
-async function readDocument(): Promise<OpenApi> {
-  const answer = await fetch('./openapi.json');
-  if (!answer.ok) throw new Error(`The service answered ${answer.status} to openapi.json.`);
-  return (await answer.json()) as OpenApi;
 }
 
 /**

@@ -20,6 +20,7 @@ import type { Alert as ActionNeeded, Analytics, Usage } from '../../../../src/cl
 import { readOf, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, WarningIcon } from '../../parts/icons.tsx';
+import { AfterPaint } from '../../parts/later.tsx';
 import { LOADING, Page, Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Bars } from './bars.tsx';
@@ -129,18 +130,20 @@ function Loaded({ usage, analytics, alerts, days, by, onBy }: LoadedProps) {
           )}
         </Paper>
       </Section>
-      <Breakdown {...{ analytics, days, by, onBy }} />
-      <Receivers days={days} />
-      <Section
-        title="Latest messages"
-        actions={
-          <Link to="/messages" className="plain-link">
-            All messages
-          </Link>
-        }
-      >
-        <LatestMessages />
-      </Section>
+      <AfterPaint meanwhile={<div className="below-figures" />}>
+        <Breakdown {...{ analytics, days, by, onBy }} />
+        <Receivers days={days} />
+        <Section
+          title="Latest messages"
+          actions={
+            <Link to="/messages" className="plain-link">
+              All messages
+            </Link>
+          }
+        >
+          <LatestMessages />
+        </Section>
+      </AfterPaint>
     </>
   );
 }
@@ -194,15 +197,19 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Skeleton visible={value === undefined} mt={6}>
-        <Text className="figure">{value ?? '0'}</Text>
-      </Skeleton>
-      <Skeleton visible={note === undefined} mt={4}>
-        <Text size="xs" c="dimmed">
-          {note ?? '0'}
-        </Text>
-      </Skeleton>
+      <Known className="figure">{value}</Known>
+      <Known className="figure-note">{note}</Known>
     </Paper>
+  );
+}
+
+/** As high before it is known. */
+function Known({ className, children }: { className: string; children: string | undefined }) {
+  if (children !== undefined) return <div className={className}>{children}</div>;
+  return (
+    <Skeleton className={className}>
+      <span>0</span>
+    </Skeleton>
   );
 }
 

@@ -1,0 +1,11 @@
+// The service's own openapi.json, which the reference reads. Apart from what reads it, so that the table of pages can ask ahead.
+import { queryOptions } from '@tanstack/react-query';
+import type { OpenApi } from './openapi.ts';
+
+export const openApiQuery = queryOptions({ queryKey: ['openapi'], queryFn: readDocument });
+
+async function readDocument(): Promise<OpenApi> {
+  const answer = await fetch('./openapi.json');
+  if (!answer.ok) throw new Error(`The service answered ${answer.status} to openapi.json.`);
+  return (await answer.json()) as OpenApi;
+}
