@@ -98,6 +98,9 @@ describe.each(LANGUAGES)('%s', (locale) => {
         const { subject, html, text } = render(template, fullBranding, variables, locale);
         expect(html).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`);
         expect(`${subject}\n${text}`).not.toMatch(/\{\w+\}|undefined|None|\[object/);
+        // No sentence ends twice ("390 kr.."), and a subject is searched for by the hyphen that people type.
+        expect(html).not.toMatch(/\p{L}\.\.(?!\.)/u);
+        expect(subject).not.toContain('\u2011');
         expect(subject.length).toBeGreaterThan(3);
         expect(subject.length).toBeLessThan(90);
         expect(Buffer.byteLength(html)).toBeLessThan(60_000);
