@@ -175,7 +175,8 @@ it('what the sender wrote keeps its own direction in Arabic, and has no marks el
       'usage-limit-warning',
       ['Once you reach the limit, new emails wait until your allowance resets.'],
     ],
-    ['receipt', ['3 June to 2 July 2026']],
+    ['receipt', ['Studio plan', '3 June to 2 July 2026']],
+    ['data-export-ready', ['148 MB', 'ZIP archive with JSON and CSV files']],
   ] as const) {
     for (const words of written) expect(texts(slug, 'ar')).toContain(`\u2068${words}\u2069`);
     expect(texts(slug, 'de')).not.toMatch(/[\u2068\u2069]/);
