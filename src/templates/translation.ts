@@ -112,7 +112,9 @@ class Translation extends Callable {
       const shown = name === 'count' && typeof value === 'number' ? this.count(value) : value;
       const text = autoescape ? escapeValue(budget, shown) : plain(ctx, shown);
       out += this.isolates ? `\u2068${text}\u2069` : text;
-      out += parts[at + 1]!;
+      const rest = parts[at + 1]!;
+      const ends = rest === '.' ? at + 2 === parts.length : /^\.\s/.test(rest);
+      out += ends && endsWithStop(text) ? rest.slice(1) : rest;
       budget.text(out.length);
     }
     return autoescape ? new Markup(out) : out;
@@ -122,6 +124,10 @@ class Translation extends Callable {
     return numberFormat(this.format, {}).format(value);
   }
 }
+
+/** A value with a full stop of its own ("390 kr."), perhaps in tags, ends the sentence too. */
+const endsWithStop = (value: string): boolean => /\.(?:<\/\w+>)*$/.test(value.slice(-LONGEST_END));
+const LONGEST_END = 40;
 
 const plain = (ctx: Context, value: Value): string =>
   value instanceof Markup ? value.text : str(ctx.budget, value);

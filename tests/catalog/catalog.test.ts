@@ -169,7 +169,9 @@ describe('a template of an account', () => {
 
   it('may start from a system template by its slug', () => {
     const html = '{% extends "welcome" %}{% block help %}{% endblock %}';
-    expect(renderEmail(compile(html), context).html).toContain('Welcome to Alder &amp; Finch</h1>');
+    expect(renderEmail(compile(html), context).html).toContain(
+      'Welcome to Alder\u00a0&amp;\u00a0Finch</h1>',
+    );
   });
 
   it('is refused with part, line and column', () => {

@@ -45,6 +45,7 @@ const allowedFeatures: Record<string, string> = {
   'border-radius': 'corners become square',
   'word-break': 'very long words may widen the email, none does in the samples',
   'white-space': 'an amount may wrap',
+  'text-wrap': 'a last line may have one word',
   'text-decoration': 'links are told by colour too',
   'height property': 'bars repeat it as an attribute; Yahoo turns it into min-height',
   'height attribute': 'bars repeat it as a style',

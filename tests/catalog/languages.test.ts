@@ -98,6 +98,9 @@ describe.each(LANGUAGES)('%s', (locale) => {
         const { subject, html, text } = render(template, fullBranding, variables, locale);
         expect(html).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`);
         expect(`${subject}\n${text}`).not.toMatch(/\{\w+\}|undefined|None|\[object/);
+        // No sentence ends twice ("390 kr.."), and a subject is searched for by the hyphen that people type.
+        expect(html).not.toMatch(/\p{L}\.\.(?!\.)/u);
+        expect(subject).not.toContain('\u2011');
         expect(subject.length).toBeGreaterThan(3);
         expect(subject.length).toBeLessThan(90);
         expect(Buffer.byteLength(html)).toBeLessThan(60_000);
@@ -172,7 +175,8 @@ it('what the sender wrote keeps its own direction in Arabic, and has no marks el
       'usage-limit-warning',
       ['Once you reach the limit, new emails wait until your allowance resets.'],
     ],
-    ['receipt', ['3 June to 2 July 2026']],
+    ['receipt', ['Studio plan', '3 June to 2 July 2026']],
+    ['data-export-ready', ['148 MB', 'ZIP archive with JSON and CSV files']],
   ] as const) {
     for (const words of written) expect(texts(slug, 'ar')).toContain(`\u2068${words}\u2069`);
     expect(texts(slug, 'de')).not.toMatch(/[\u2068\u2069]/);

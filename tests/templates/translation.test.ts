@@ -91,6 +91,22 @@ describe('t()', () => {
     );
   });
 
+  it('ends a sentence once, also behind a value with a full stop of its own', () => {
+    const messages = {
+      en: { back: 'We refund {sum}. Thanks.', all: '{sum}.', path: '{sum}.{sum}' },
+    };
+    const html = "{{ t('back', sum=sum) }}|{{ t('all', sum=strong) }}|{{ t('path', sum=sum) }}";
+    const strong = '{% set strong %}<strong>{{ sum }}</strong>{% endset %}';
+    const filled = (sum: string) => said({ html: strong + html, messages, variables: { sum } });
+    expect(filled('390 kr.')).toBe(
+      'We refund 390 kr. Thanks.|<strong>390 kr.</strong>|390 kr..390 kr.',
+    );
+    expect(filled('£3')).toBe('We refund £3. Thanks.|<strong>£3</strong>.|£3.£3');
+    expect(make({ messages, subject: "{{ t('all', sum='Sand & Co.') }}" }).subject).toBe(
+      'Sand & Co.',
+    );
+  });
+
   it('is plain text in subject and text', () => {
     const messages = { en: { by: 'From "{who}" & co' } };
     const source = "{{ t('by', who=a) }}";
