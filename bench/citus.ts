@@ -30,7 +30,7 @@ if (why !== undefined) {
 }
 
 const ROUNDS = Number(process.env.ROUNDS ?? 6);
-const SECONDS = 3;
+const SECONDS = Number(process.env.SECONDS ?? 3);
 const ACCOUNTS = 8;
 const CONNECTIONS = 64;
 const PORT = 38_473;

@@ -28,6 +28,8 @@ const SEARCHES = 60;
 /** As many as pgbench takes scripts. */
 const ASKED = 100;
 const SIDES = ['small', 'large'] as const;
+/** The large one is judged by itself. */
+const OF_LARGE_ONLY: readonly Figure[] = ['query', 'search'];
 
 const pgbench = findPgbench();
 const sink = await startSink();
@@ -52,8 +54,9 @@ async function compare(small: Side, large: Side, what: string): Promise<void> {
     if (figure === 'drain') {
       await Promise.all([found.small.beginDelivery(), found.large.beginDelivery()]);
     }
+    const sides = OF_LARGE_ONLY.includes(figure) ? (['large'] as const) : SIDES;
     for (let round = 0; round <= ROUNDS; round++) {
-      for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
         const value = await found[side].measures[figure]();
         // The first round is for the compilers and the caches.
         if (round > 0) taken[side].set(figure, [...(taken[side].get(figure) ?? []), value]);

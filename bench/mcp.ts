@@ -19,7 +19,7 @@ import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
-const SECONDS = 2;
+const SECONDS = Number(process.env.SECONDS ?? 2);
 const CONNECTIONS = 32;
 const PORT = 38_473;
 const WAYS = ['POST /v1/send', 'send_email, 2026-07-28', 'send_email, 2025-11-25'] as const;

@@ -19,7 +19,7 @@ import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 8);
-const SECONDS = 2;
+const SECONDS = Number(process.env.SECONDS ?? 2);
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 64);
 const PORT = 38_481;
 

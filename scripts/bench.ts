@@ -59,7 +59,9 @@ function measure(): { run: Run; broken: string[] } {
   for (const [name, bench] of Object.entries(BENCHES)) {
     say(`\n── ${name} ${'─'.repeat(Math.max(0, 60 - name.length))}`);
     const had = readFileSync(lines).length;
+    const begun = performance.now();
     const code = start(name, { ...bench, env: { BENCH_RESULTS: lines, ...bench.env } });
+    say(`${name} took ${((performance.now() - begun) / 1000).toFixed(0)} s`);
     if (code === SKIPPED) continue;
     const ended = code === 0 || code === GOAL_MISSED;
     if (!ended || readFileSync(lines).length === had) broken.push(name);

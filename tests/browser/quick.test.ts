@@ -1,7 +1,7 @@
 // As quick as the network allows, and no slower with many rows. Every page shows what it is about after one round trip to the
 // server at most, and with none once it was visited; a list of thousands of rows lays out those in sight.
 // Shown by what a page waits for, not by a clock: what is held here never comes.
-import type { Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { inFull, LONGER } from '../support/longer.ts';
@@ -14,15 +14,25 @@ afterAll(() => dashboard?.stop());
 
 const CALLS = /\/(v1|dashboard\/api)\//;
 
-/** Every call says whether one that the page made before it has been answered: it may be because of that answer. */
-const TELL_ROUNDS = `
-  globalThis.round = { isOver: false };
+/**
+ * From `holdCalls` on, calls wait until `letGo`. One that the page makes after an answer may be because of that answer: it gets none.
+ * Held in the page: what Playwright's routes hold passes through this process, and takes the browser its cache.
+ */
+const HOLD_CALLS = `
+  let round;
+  globalThis.holdCalls = () => {
+    round = { isOver: false };
+    round.begun = new Promise((begin) => { globalThis.letGo = begin });
+  };
+  globalThis.answerNone = () => { round = { isOver: true } };
   const { fetch } = globalThis;
   globalThis.fetch = async (input, init) => {
     const [own, request] = [round, new Request(input, init)];
-    if (own.isOver) request.headers.set('x-round', 'second');
+    if (own === undefined || !${CALLS}.test(request.url)) return fetch(request);
+    if (own.isOver) return new Promise(() => {});
+    await own.begun;
     const answer = await fetch(request);
-    if (${CALLS}.test(request.url)) own.isOver = true;
+    own.isOver = true;
     return answer;
   };`;
 
@@ -32,7 +42,7 @@ let page: Page;
 beforeAll(async () => {
   if (dashboard === undefined) return;
   page = await dashboard.open({ accountId: account!.id, role: 'owner', operator: true });
-  await page.addInitScript(TELL_ROUNDS);
+  await page.addInitScript(HOLD_CALLS);
 });
 
 async function fill({ service }: Dashboard): Promise<Shown[]> {
@@ -61,15 +71,7 @@ describe.skipIf(!dashboard)('Every page', () => {
   it.each(pages)('after one round trip: $page', async ({ path, shows }) => {
     await page.goto('/nowhere');
     await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
-    const first: Route[] = [];
-    let isHeld = true;
-    const hold = (route: Route) => {
-      if (route.request().headers()['x-round'] === 'second') return;
-      if (isHeld) first.push(route);
-      else void route.continue();
-    };
-    await page.route(CALLS, hold);
-    await page.evaluate('round = { isOver: false }');
+    await page.evaluate('holdCalls()');
     await go(path);
     // Its code is here, and whatever it asks for by itself was asked for.
     await page.getByRole('main').locator('h1:not(:text("Nothing nests here"))').waitFor();
@@ -77,11 +79,8 @@ describe.skipIf(!dashboard)('Every page', () => {
     await page.evaluate(
       'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
     );
-    // What is under way from the page to here is still of the first round.
-    isHeld = false;
-    for (const route of first) await route.continue();
+    await page.evaluate('letGo()');
     await isThere(path, shows);
-    await page.unroute(CALLS, hold);
   });
 
   it('again: from what was read before, while nothing answers', async () => {
@@ -90,22 +89,18 @@ describe.skipIf(!dashboard)('Every page', () => {
       await go(path);
       await isThere(path, shows);
     }
-    await page.route(CALLS, () => undefined);
+    await page.evaluate('answerNone()');
     for (const { path, shows } of pages) {
       await go(path);
       await isThere(path, shows);
     }
-    await page.unroute(CALLS);
   });
 
   it('is drawn no more when nothing happens', async () => {
     const resting = await dashboard!.open({ accountId: account!.id, role: 'owner' });
     await resting.addInitScript(COUNT_DRAWN);
     await resting.clock.install();
-    const drawnBy = async (path: string, shows: string) => {
-      await resting.goto(path);
-      await resting.getByRole('main').getByText(shows, { exact: false }).first().waitFor();
-      await resting.waitForLoadState('networkidle');
+    const drawn = async () => {
       const before = (await resting.evaluate('drawn')) as number;
       // Three seconds: what is read again and again has its turn later.
       for (let step = 0; step < 6; step++) {
@@ -115,7 +110,11 @@ describe.skipIf(!dashboard)('Every page', () => {
       return ((await resting.evaluate('drawn')) as number) - before;
     };
     for (const { page, path, shows } of pages.filter((it) => /branding|edit$/.test(it.page))) {
-      expect(await drawnBy(path, shows), page).toBeLessThan(4);
+      await resting.goto(path);
+      await resting.getByRole('main').getByText(shows, { exact: false }).first().waitFor();
+      await resting.waitForLoadState('networkidle');
+      // On a busy machine an answer may still be on its way; what never rests is drawn in any three seconds.
+      await expect.poll(drawn, { message: page }).toBeLessThan(4);
     }
     await resting.close();
   });
@@ -207,13 +206,14 @@ const TASK_DONE = `new Promise((done) => {
   port2.postMessage(null);
 })`;
 
-const MANY = LONGER > 1 ? 3000 : 1000;
+/** More than fit on any screen. */
+const MANY = LONGER > 1 ? 3000 : 300;
 
 interface Listed {
   data: Record<string, unknown>[];
 }
 
-describe.skipIf(!dashboard)('A list of a thousand rows', () => {
+describe.skipIf(!dashboard)('A list of hundreds of rows', () => {
   const lists = [
     { path: () => '/messages', call: '/v1/messages', key: 'id', opens: '/messages/' },
     { path: () => '/suppressions', call: '/v1/suppressions', key: 'address', opens: null },

@@ -6,6 +6,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/process/clock.ts';
 import { logIn } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { inFull } from '../support/longer.ts';
 import { freePort } from '../support/process.ts';
 import { anEmail, makeAccount, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -99,7 +100,8 @@ const LARGEST: Record<string, () => Record<string, unknown>> = {
   'a line of text': () => ({ text: repeated('word é', 24 * MB) }),
 };
 
-describe.each(Object.keys(LARGEST))('%s', (name) => {
+// Those that take the most; a file of 18 MB goes all the way below.
+describe.each(inFull(Object.keys(LARGEST), ['HTML of links', 'a line of text']))('%s', (name) => {
   let fresh: WatchedProcess;
   let id: string;
   beforeAll(async () => {
