@@ -4,11 +4,13 @@
 export interface Line<Entry> {
   count(): number;
   add(owner: unknown, entry: Entry): void;
-  /** Whose turn it is; undefined: nothing waits. */
-  first(): Entry | undefined;
+  /** Whose turn it is, passing over these owners; undefined: nobody else waits. */
+  first(except?: Owners): Entry | undefined;
   /** Takes the first, whose owner goes to the end. */
-  take(): Entry;
+  take(except?: Owners): Entry;
 }
+
+export type Owners = Pick<ReadonlySet<unknown>, 'has'>;
 
 interface Lane<Entry> {
   entries: Entry[];
@@ -20,6 +22,12 @@ export function createLine<Entry>(): Line<Entry> {
   // In the order of their turns.
   const lanes = new Map<unknown, Lane<Entry>>();
   let count = 0;
+
+  function next(except?: Owners): [owner: unknown, lane: Lane<Entry>] | undefined {
+    for (const turn of lanes) if (!except?.has(turn[0])) return turn;
+    return undefined;
+  }
+
   return {
     count: () => count,
     add(owner, entry) {
@@ -28,12 +36,12 @@ export function createLine<Entry>(): Line<Entry> {
       else lane.entries.push(entry);
       count++;
     },
-    first() {
-      for (const { entries, at } of lanes.values()) return entries[at];
-      return undefined;
+    first(except) {
+      const lane = next(except)?.[1];
+      return lane?.entries[lane.at];
     },
-    take() {
-      const [owner, lane] = lanes.entries().next().value!;
+    take(except) {
+      const [owner, lane] = next(except)!;
       const entry = lane.entries[lane.at++]!;
       count--;
       lanes.delete(owner);
