@@ -72,7 +72,10 @@ export function createWholeEmails(limits: WholeEmailLimits = LIMITS): WholeEmail
     const line = [...waiting].sort(
       (one, other) => turnsOf(one.accountId).length - turnsOf(other.accountId).length,
     );
-    for (const turn of line) if (inTheWayOf(turn).length === 0) begin(turn);
+    for (const turn of line) {
+      if (inTheWayOf(turn).length === 0) begin(turn);
+      else if (waitsForItself(turn)) refuse(turn);
+    }
     if (waiting.size > 0) watch ??= setInterval(beat, limits.beatMs);
     else {
       clearInterval(watch);
@@ -80,17 +83,30 @@ export function createWholeEmails(limits: WholeEmailLimits = LIMITS): WholeEmail
     }
   }
 
+  /** Calls of one request are answered together: it keeps its turns until all of them are done. */
+  const waitsForItself = (turn: Turn): boolean => {
+    const inTheWay = inTheWayOf(turn);
+    return inTheWay.length > 0 && inTheWay.every(({ reader }) => reader === turn.reader);
+  };
+
   function beat(): void {
-    for (const turn of new Set([...waiting].flatMap(inTheWayOf))) {
+    const inTheWay = [...waiting].flatMap((turn) =>
+      inTheWayOf(turn).filter(({ reader }) => reader !== turn.reader),
+    );
+    for (const turn of new Set(inTheWay)) {
       if (++turn.beats >= limits.giveWayAfterBeats) turn.reader.hangUp?.();
     }
-    for (const turn of waiting) if (++turn.beats >= limits.refuseAfterBeats) turn.refuse(tooMany());
+    for (const turn of waiting) if (++turn.beats >= limits.refuseAfterBeats) refuse(turn);
+  }
+
+  function refuse(turn: Waiting): void {
+    waiting.delete(turn);
+    turn.refuse(tooMany());
   }
 
   function leave(turn: Waiting): void {
-    waiting.delete(turn);
     running.delete(turn);
-    turn.refuse(tooMany());
+    refuse(turn);
     admit();
   }
 

@@ -1,7 +1,7 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
 // Used where many small statements meet PostgreSQL: accepting sends, recording what happened to
 // them, opens and clicks; and the checks of every send by an agent.
-import { createLine } from './line.ts';
+import { createLine, type Owners } from './line.ts';
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
@@ -30,14 +30,21 @@ export interface GroupOptions<Item, Result> {
     withinMs: () => number;
     moreToCome: (waiting: number, first: Item) => boolean;
   };
-  /** Whose item it is: where not all fit into a group, owners take turns. */
+  /**
+   * Whose item it is: where not all fit into a group, owners take turns. Who has nothing in flight
+   * does not wait for a crowd of another's that has: theirs is a group beside it.
+   */
   ownerOf?: (item: Item) => unknown;
   /** Items with the same value share a group, others never: each such group waits separately. */
   apart?: (item: Item) => unknown;
 }
 
+/** From this many of one owner on, a group takes noticeably longer than that owner's share of it. */
+const CROWD = 8;
+
 interface Waiting<Item, Result> {
   item: Item;
+  owner: unknown;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
@@ -63,18 +70,24 @@ export function createGroupCommit<Item, Result>(
 
 function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupCommit<Item, Result> {
   const waiting = createLine<Waiting<Item, Result>>();
-  let scheduled = false;
   const inFlight = new Set<Promise<void>>();
+  /** How many items of each owner are in flight, and of how many owners a crowd is. */
+  const flying = new Map<unknown, number>();
+  let crowds = 0;
+  let scheduled = false;
   let patience: NodeJS.Timeout | undefined;
   let waitedLongEnough = false;
 
   function schedule(): void {
-    if (scheduled || !mayStart()) return;
+    if (scheduled || !(mayStart() || isKeptWaiting())) return;
     scheduled = true;
     // What arrived during this turn of the event loop is committed together.
     setImmediate(() => {
       scheduled = false;
-      if (!mayStart()) return;
+      if (!mayStart()) {
+        if (isKeptWaiting()) start(flying);
+        return;
+      }
       if (waitsForCompany()) {
         patience ??= setTimeout(() => {
           patience = undefined;
@@ -86,11 +99,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
       clearTimeout(patience);
       patience = undefined;
       waitedLongEnough = false;
-      const work = write(takeGroup()).finally(() => {
-        inFlight.delete(work);
-        schedule();
-      });
-      inFlight.add(work);
+      start();
       schedule();
     });
   }
@@ -100,6 +109,31 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
     return waiting.count() >= enough && inFlight.size < options.mostInFlight;
   }
 
+  /** Somebody has nothing in flight, where another has a crowd. One group at a time is for them. */
+  const isKeptWaiting = (): boolean =>
+    crowds > 0 && inFlight.size <= options.mostInFlight && waiting.first(flying) !== undefined;
+
+  function start(except?: Owners): void {
+    const group = takeGroup(except);
+    count(group, 1);
+    const work = write(group).finally(() => {
+      inFlight.delete(work);
+      count(group, -1);
+      schedule();
+    });
+    inFlight.add(work);
+  }
+
+  function count(group: readonly Waiting<Item, Result>[], by: 1 | -1): void {
+    if (options.ownerOf === undefined) return;
+    for (const { owner } of group) {
+      const before = flying.get(owner) ?? 0;
+      if (Math.max(before, before + by) === CROWD) crowds += by;
+      if (before + by === 0) flying.delete(owner);
+      else flying.set(owner, before + by);
+    }
+  }
+
   function waitsForCompany(): boolean {
     const { company } = options;
     const count = waiting.count();
@@ -107,13 +141,15 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
     return company.moreToCome(count, waiting.first()!.item);
   }
 
-  function takeGroup(): Waiting<Item, Result>[] {
+  function takeGroup(except?: Owners): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
     let bytes = 0;
-    while (waiting.count() > 0 && group.length < options.mostItems) {
-      bytes += options.sizeOf?.(waiting.first()!.item) ?? 0;
+    while (group.length < options.mostItems) {
+      const next = waiting.first(except);
+      if (next === undefined) break;
+      bytes += options.sizeOf?.(next.item) ?? 0;
       if (group.length > 0 && bytes > (options.mostBytes ?? Number.POSITIVE_INFINITY)) break;
-      group.push(waiting.take());
+      group.push(waiting.take(except));
     }
     return group;
   }
@@ -138,7 +174,8 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   return {
     add(item) {
       return new Promise((resolve, reject) => {
-        waiting.add(options.ownerOf?.(item), { item, resolve, reject });
+        const owner = options.ownerOf?.(item);
+        waiting.add(owner, { item, owner, resolve, reject });
         schedule();
       });
     },

@@ -14,6 +14,7 @@ import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
+import { fewAtATime } from '../process/few-at-a-time.ts';
 import { acceptSend } from '../sending/accept.ts';
 import type { RestDeps } from './deps.ts';
 import { takePlainPosts } from './plain-posts.ts';
@@ -62,13 +63,22 @@ interface SendCall {
   readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
 }
 
+/** Two milliseconds of work, after which those with other keys have their turn. */
+const mayStart = fewAtATime(16);
+
 async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   const request = requestIdOf(call.field('x-request-id'));
   let caller: Caller | undefined;
   let release: (() => void) | undefined;
   try {
-    // Key, plan and scope are judged before the body is read.
-    const known = deps.directory.authenticate(keyOf(call), () =>
+    const key = keyOf(call);
+    const itsTurn = mayStart(key);
+    if (itsTurn !== undefined) await itsTurn;
+    // Plan and scope, too, are judged before the body is read.
+    const known = deps.directory.authenticate(key, () =>
+      deps.addressOf(call.peer(), call.field('x-forwarded-for')),
+    );
+    caller = known instanceof Promise ? await known : known;
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
     caller = known instanceof Promise ? await known : known;

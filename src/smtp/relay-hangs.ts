@@ -56,6 +56,9 @@ const DESTINATION_HANGS = 3;
 /** A relay needs time for the content before it can answer: one beat more for every 25 KB. */
 const BYTES_A_BEAT = 25_000;
 
+const beatsForContent = ({ session, job }: Line): number =>
+  job !== undefined && session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
+
 export type HangWatch = ReturnType<typeof watchForHangs>;
 
 export function watchForHangs(
@@ -123,8 +126,7 @@ export function watchForHangs(
     if (health === undefined || line.counted) return;
     const doubtBeats = health.answers.doubtBeats();
     if (line.silent === doubtBeats && quietBeats + 1 >= doubtBeats) health.doubt();
-    const extra = line.session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
-    if (line.silent < health.answers.beats() + extra) return;
+    if (line.silent < health.answers.beats() + beatsForContent(line)) return;
     line.counted = true;
     // If others are answered in the meantime, the email hangs and not the relay.
     if (line.answeredThen === answered) health.hung();
@@ -157,13 +159,19 @@ export function watchForHangs(
     health?.countHung(hung);
   }
   /** Idle, or active and not silent for long. */
-  function anyWorks(): boolean {
-    for (const line of lines) if (line.silent < PLACE_BEATS) return true;
-    return false;
-  }
+  const anyWorks = (): boolean =>
+    isTakingContent() || [...lines].some(({ silent }) => silent < PLACE_BEATS);
+
+  /**
+   * The relay is busy with a large email: while it is, it may greet nobody else, or allow no other
+   * connection, and works all the same.
+   */
+  const isTakingContent = (): boolean =>
+    [...lines].some((line) => line.silent < Math.min(STALLED_BEATS, beatsForContent(line)));
 
   return {
     anyWorks,
+    isTakingContent,
     /** Sessions without a place. */
     count: () => hung,
     /** Those, and sessions that hang but keep their place. */

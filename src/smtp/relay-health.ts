@@ -47,7 +47,12 @@ export interface RelayPulse {
   /** Something is odd: worth a probe. */
   doubt(): void;
   countHung(sessions: number): void;
-  join(pool: { giveUp(fault: SmtpFault): void; goOn(): void }): void;
+  join(pool: {
+    giveUp(fault: SmtpFault): void;
+    goOn(): void;
+    /** The relay is busy with a large email, which shows that it works. */
+    isTakingContent(): boolean;
+  }): void;
 }
 
 /** The health of this relay alone. */
@@ -203,6 +208,7 @@ export function createRelayHealth(deps: {
       metrics.relayProbes.inc({ relay, result });
       if (result === 'reached') reached(beats);
       else if (wasOpen) hear(circuit.probeFailed, fault);
+      else if (pool?.isTakingContent()) provedAt = performance.now();
       // In the meantime, an email may have shown that the relay works.
       else if (provedAt < probedAt) hear(result === 'silent' ? circuit.trip : circuit.fault, fault);
     }

@@ -100,6 +100,7 @@ export function createRelay(config: RelayConfig): Relay {
       blocked = false;
       pump();
     },
+    isTakingContent: hangs.isTakingContent,
   });
 
   /** Gives waiting emails to idle sessions and opens more sessions while there are too few. */

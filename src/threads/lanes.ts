@@ -24,6 +24,11 @@ const MOST_BYTES_IN_BATCH = 1024 * 1024;
  */
 const MOST_MS_IN_BATCH = 20;
 const ORDINARY_MS = 0.5;
+/**
+ * From this usual time on, orders go one by one: an answer that is there after half a millisecond
+ * would otherwise wait for theirs.
+ */
+const COSTLY_MS = 5;
 /** How much the latest order counts: a pause of the machine is not what a share usually takes. */
 const WEIGHT = 0.1;
 /** Beyond this number, what is known is forgotten and learned again. */
@@ -52,6 +57,13 @@ export function createLanes<Item extends Waiting>() {
     lanes.delete(share);
     if (lane.length > 0) lanes.set(share, lane);
     return item;
+  }
+
+  function moveToEnd(share: Share): void {
+    const lane = lanes.get(share);
+    if (lane === undefined) return;
+    lanes.delete(share);
+    lanes.set(share, lane);
   }
 
   return {
@@ -95,10 +107,11 @@ export function createLanes<Item extends Waiting>() {
 
     /**
      * The next batch: one order from each lane in turn, again and again unless one of them has
-     * nothing left: nobody waits for more of the others' than that turn. A slow or suspect one
-     * goes alone.
+     * nothing left: nobody waits for more of the others' than that turn. Those of whom a thread
+     * has something come last. A costly, slow or suspect one goes alone.
      */
-    take({ alsoSlow }: { alsoSlow: boolean }): Item[] {
+    take({ alsoSlow, running }: { alsoSlow: boolean; running: ReadonlySet<Share> }): Item[] {
+      for (const share of running) moveToEnd(share);
       const batch: Item[] = [];
       let bytes = 0;
       let expectedMs = 0;
@@ -109,10 +122,13 @@ export function createLanes<Item extends Waiting>() {
         if (held.has(share)) continue;
         if (someHaveAll && taken.has(share)) break;
         const first = lane[0]!;
-        const goesAlone = first.alone || isSlow(share);
-        if (goesAlone && (batch.length > 0 || !alsoSlow)) continue;
+        const isSuspect = first.alone || isSlow(share);
+        if (isSuspect && !alsoSlow) continue;
+        const takesMs = usualMs.get(share) ?? ORDINARY_MS;
+        const goesAlone = isSuspect || takesMs > COSTLY_MS;
+        if (goesAlone && batch.length > 0) continue;
         bytes += first.size;
-        expectedMs += usualMs.get(share) ?? ORDINARY_MS;
+        expectedMs += takesMs;
         const isFull = bytes > MOST_BYTES_IN_BATCH || expectedMs > MOST_MS_IN_BATCH;
         if (isFull && batch.length > 0) break;
         batch.push(takeFirst(share, lane));

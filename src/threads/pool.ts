@@ -146,7 +146,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     for (const member of members) {
       if (lanes.count() === 0) break;
       if (member.state !== 'idle') continue;
-      const batch = lanes.take({ alsoSlow: mayTakeSlow() });
+      const batch = lanes.take({ alsoSlow: mayTakeSlow(), running: running() });
       if (batch.length === 0) break;
       give(member, batch);
     }
@@ -162,13 +162,15 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   function makeWay(): void {
     const busy = [...members];
     if (busy.some(({ state, givesWay }) => state !== 'busy' || givesWay)) return;
-    const shares = busy.map(({ batch }) => batch.flatMap((order) => order?.share ?? []));
-    if (!lanes.isKeptWaiting(new Set(shares.flat()))) return;
-    const crowded = busy[shares.findIndex((list) => new Set(list).size < list.length)];
+    if (!lanes.isKeptWaiting(running())) return;
+    const crowded = busy.find((member) => new Set(sharesOf(member)).size < sharesOf(member).length);
     if (crowded === undefined) return;
     crowded.givesWay = true;
     crowded.thread.giveWay();
   }
+
+  const sharesOf = ({ batch }: Member): Share[] => batch.flatMap((order) => order?.share ?? []);
+  const running = (): Set<Share> => new Set([...members].flatMap(sharesOf));
 
   /** Slow work never takes the last thread, so that other work goes on. */
   function mayTakeSlow(): boolean {

@@ -346,6 +346,24 @@ it('the App is not given an email that no chat could show', async () => {
   expect(shown.text).toContain('too large');
 });
 
+it('emails read in one batch do not wait for each other: it is answered at once', async () => {
+  const { content } = await callTool(service, agent, 'send_email', anEmail({ subject: 'Batch' }));
+  const uri = `sandmartin://held-emails/${content.id}`;
+  const { headers, body } = rpc('legacy', 'resources/read', { uri });
+  const batch = [1, 2, 3].map((id) => ({ ...body, id }));
+  // What waits for itself is cut off after 20 seconds.
+  const answer = await post(`${service.url}/mcp`, agent, { headers, body: batch });
+  expect(answer.status).toBe(200);
+  const [refused, ...others] = answer.body.filter((one: { result?: unknown }) => !one.result);
+  expect(others).toEqual([]);
+  expect(refused.error.message).toContain('Read one after the other');
+  // The turns are free again.
+  for (let n = 0; n < 3; n++) {
+    const again = await post(`${service.url}/mcp`, agent, { headers, body });
+    expect(JSON.parse(again.body.result.contents[0].text)).toMatchObject({ subject: 'Batch' });
+  }
+});
+
 it('what another key sent is compared with nothing that its sender may read', async () => {
   const coded = (code: string) => ({
     ...{ from_email: 'hello@example.com', to: ['ada@example.net'] },

@@ -79,3 +79,33 @@ it('one that waits in vain is refused, and the rest goes on', async () => {
   await expect(call('a3', 1).answered).rejects.toMatchObject({ code: 'unavailable' });
   await expect(call('b1', 2).answered).resolves.toBe('b1');
 });
+
+it('of one request, what would wait for its own other calls is refused at once', async () => {
+  const emails = createWholeEmails(LIMITS);
+  const leaving: (() => void)[] = [];
+  const reader = { onGone: (stop: () => void) => void leaving.push(stop) };
+  const calls = [1, 2, 3].map((n) => emails.inTurn(1, reader, async () => n));
+  expect(await Promise.all(calls.slice(0, 2))).toEqual([1, 2]);
+  await expect(calls[2]).rejects.toMatchObject({ code: 'unavailable' });
+  const next = emails.inTurn(1, { onGone: () => undefined }, async () => 4);
+  for (const leave of leaving) leave();
+  expect(await next).toBe(4);
+});
+
+it('of two requests, neither is cut off because it keeps its own second call waiting', async () => {
+  const emails = createWholeEmails({ ...LIMITS, most: 2, giveWayAfterBeats: 3 });
+  const cutOff: string[] = [];
+  const readerOf = (name: string) => {
+    let leave: (() => void)[] = [];
+    const hangUp = () => {
+      cutOff.push(name);
+      for (const stop of leave) stop();
+      leave = [];
+    };
+    return { onGone: (stop: () => void) => void leave.push(stop), hangUp };
+  };
+  const [batch, other] = [readerOf('batch'), readerOf('other')];
+  await Promise.all([emails.inTurn(1, batch, soon), emails.inTurn(2, other, soon)]);
+  await emails.inTurn(1, batch, soon);
+  expect(cutOff).toEqual(['other']);
+});

@@ -1,5 +1,5 @@
 // Group commit: what goes together, and who waits for whom.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../src/process/group-commit.ts';
 
 function written(company?: { items: number; withinMs: () => number; moreToCome: () => boolean }) {
@@ -109,4 +109,66 @@ test.each([
   expect(await Promise.all(flood)).toEqual(flood.map((_, n) => `a${n}`));
   const ofFlood = groups.flat().filter((item) => item.startsWith('a'));
   expect(ofFlood).toEqual(flood.map((_, n) => `a${n}`));
+});
+
+describe('who has nothing in flight, beside a flood', () => {
+  function held() {
+    const groups: string[] = [];
+    const ends: (() => void)[] = [];
+    const group = createGroupCommit<string, string>({
+      write: async (items) => {
+        groups.push(items.join(' '));
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return items;
+      },
+      ...{ mostItems: 100, mostInFlight: 2, worthAnother: 48, ownerOf: (item) => item[0] },
+    });
+    const add = async (...items: string[]) => {
+      const added = Promise.all(items.map(group.add));
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      return { added };
+    };
+    return { groups, ends, add, group };
+  }
+  const crowd = (count: number) => Array.from({ length: count }, () => 'a');
+
+  test('does not wait for a crowd, and has its group to itself', async () => {
+    const { groups, ends, add, group } = held();
+    await add(...crowd(20));
+    await add(...crowd(20));
+    expect(groups).toHaveLength(1);
+    const other = await add('b');
+    expect(groups[1]).toBe('b');
+    ends[1]!();
+    expect(await other.added).toEqual(['b']);
+    // The rest of the flood went on as it came.
+    ends[0]!();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(groups[2]).toBe(crowd(20).join(' '));
+    ends[2]!();
+    await group.drain();
+  });
+
+  test('finds a place even where the flood has all, but only one at a time', async () => {
+    const { groups, add } = held();
+    await add(...crowd(60));
+    await add(...crowd(60));
+    await add('b');
+    expect(groups[2]).toBe('b');
+    await add('c');
+    expect(groups).toHaveLength(3);
+  });
+
+  test('waits for company where nobody has a crowd: every group costs the server', async () => {
+    const { groups, ends, add } = held();
+    await add(...crowd(7), 'b');
+    await add('c');
+    expect(groups).toHaveLength(1);
+    ends[0]!();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(groups[1]).toBe('c');
+  });
 });

@@ -1,5 +1,7 @@
 // Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes itself wait, is told 429
 // before anything is rendered, and takes next to nothing from others.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/process/clock.ts';
 import { createRenderBudget } from '../../src/templates/render-budget.ts';
@@ -17,7 +19,7 @@ let service: TestService;
 let stoppedAtMs: number | undefined;
 const clock = { nowMs: () => stoppedAtMs ?? systemClock.nowMs() };
 beforeAll(async () => {
-  service = await startTestService({}, { clock });
+  service = await startTestService({ RELAY_DOWN: 'queue' }, { clock });
 });
 afterAll(() => service.stop());
 
@@ -52,6 +54,48 @@ async function timed(key: string, email: Record<string, unknown>) {
 
 const mean = (values: { ms: number }[]): number =>
   values.reduce((sum, { ms }) => sum + ms, 0) / values.length;
+
+describe('one send behind 100 of another tenant, all there at once', () => {
+  /** How many of them were stored before it, or together with it. */
+  async function countBefore(email: Record<string, unknown>): Promise<number> {
+    const [flooding, other] = [await service.account(), await service.account()];
+    const keys = [...Array<string>(100).fill(flooding.key), other.key];
+    const sockets = keys.map(() => connect(Number(new URL(service.url).port), '127.0.0.1'));
+    /** Written in one turn of the event loop, which the service shares: it finds them all at once. */
+    const sendAll = (status: number, keyOf: (n: number) => string) =>
+      Promise.all(
+        sockets.map(async (socket, n) => {
+          socket.write(postOf(keyOf(n), email));
+          const [answer] = await once(socket, 'data');
+          expect(String(answer)).toMatch(`HTTP/1.1 ${status} `);
+        }),
+      );
+    // Connections are accepted one per turn: over new ones, they would come one by one.
+    await sendAll(401, () => 'unknown');
+    // Known accounts, which have not to be read first.
+    for (const { key } of [flooding, other]) await service.send(key, email);
+    await sendAll(202, (n) => keys[n]!);
+    for (const socket of sockets) socket.destroy();
+    const [row] = await service.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM messages WHERE account_id = $1 AND xmin::text::bigint <=
+         (SELECT max(xmin::text::bigint) FROM messages WHERE account_id = $2)`,
+      [flooding.id, other.id],
+    );
+    return row!.count;
+  }
+
+  it.each([
+    ['inline content', anEmail()],
+    ['a template', ORDINARY],
+  ])('with %s, it waits for a fraction of them', async (_, email) => {
+    expect(await countBefore(email)).toBeLessThan(40);
+  });
+});
+
+function postOf(key: string, email: Record<string, unknown>): string {
+  const body = JSON.stringify(email);
+  return `POST /v1/send HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
 
 it('connections full of failing renders do not stand before another tenant’s sends', async () => {
   const [flooding, other] = [await service.account(), await service.account()];

@@ -1,6 +1,9 @@
 // The SMTP client against relays that behave, misbehave and break, each played line by line.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/process/log.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { createRelay, type Envelope, type Relay, type RelayConfig } from '../../src/smtp/relay.ts';
+import { createRelayHealth } from '../../src/smtp/relay-health.ts';
 import { DEFAULT_TIMEOUTS, openSession } from '../../src/smtp/session.ts';
 import { type Peer, type ScriptedSmtp, scriptedSmtp } from '../support/scripted-smtp.ts';
 import { until } from '../support/until.ts';
@@ -511,6 +514,54 @@ describe('half a minute of silence while another relay could take the mail', () 
     const timeouts = { ...PATIENT, finalMs: 200 };
     expect(results(await silence(MAIL, /^Subject: hi$/, timeouts))).toEqual(['unknown']);
   });
+});
+
+it('a relay that is busy with a large mail, and greets nobody meanwhile, is not taken for dead', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  opened.push({ close: async () => void vi.useRealTimers() });
+  let takesMore = () => {};
+  const isFree = new Promise<void>((resolve) => {
+    takesMore = resolve;
+  });
+  let connections = 0;
+  let isBusy = false;
+  const target = await server(async (peer, connection) => {
+    connections++;
+    if (connection > 1) await isFree;
+    await peer.greet('PIPELINING');
+    if (connection !== 1) return void (await takeMail(peer).catch(() => undefined));
+    for (const command of [/^MAIL/, /^RCPT/, /^DATA/]) await peer.expect(command);
+    peer.send('250 ok', '250 ok', '354 go');
+    await peer.expect(/^line/);
+    peer.socket.pause();
+    isBusy = true;
+    await isFree;
+    peer.socket.resume();
+    await peer.data();
+    peer.send('250 ok');
+    await takeMail(peer).catch(() => undefined);
+  });
+  const found: unknown[] = [];
+  const health = createRelayHealth({
+    ...{ url: target.url, name: 'client.example', connections: 8 },
+    ...{ log: createLog('silent'), metrics: createMetrics(), tell: (it) => void found.push(it) },
+  });
+  opened.push(health);
+  await health.start();
+  const relay = relayTo(target, { health, timeouts: DEFAULT_TIMEOUTS });
+  const large = relay.hand(envelope(), [Buffer.alloc(8_000_000, `line${'x'.repeat(990)}\r\n`)]);
+  await until(() => isBusy);
+  const small = relay.hand(envelope(), MAIL);
+  // Its silence makes us look for the relay, and its place is given to the next mail: both are
+  // left without a greeting for longer than a relay that is known to greet at once may take.
+  vi.advanceTimersByTime(1500);
+  await until(() => connections === 4);
+  vi.advanceTimersByTime(5000);
+  expect(found).toEqual([]);
+  takesMore();
+  expect(results(await large)).toEqual(['accepted']);
+  expect(results(await small)).toEqual(['accepted']);
+  expect(found).toEqual([]);
 });
 
 it('says what is wrong when nobody listens', async () => {

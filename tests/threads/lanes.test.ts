@@ -8,7 +8,8 @@ function flooded(ms: number) {
   const lanes = createLanes<ReturnType<typeof order>>();
   for (let n = 0; n < 50; n++) lanes.note('flood', ms);
   for (let n = 0; n < 200; n++) lanes.add(order('flood'));
-  const take = () => lanes.take({ alsoSlow: true }).map(({ share }) => share);
+  const take = (...running: string[]) =>
+    lanes.take({ alsoSlow: true, running: new Set(running) }).map(({ share }) => share);
   return { lanes, take };
 }
 
@@ -24,8 +25,18 @@ it('costly ones go by what they usually take, and another account waits for one 
   const { lanes, take } = flooded(15);
   expect(take()).toEqual(['flood']);
   lanes.add(order('other'));
-  expect(take()).toEqual(['flood', 'other']);
   expect(take()).toEqual(['flood']);
+  expect(take()).toEqual(['other']);
+  expect(take()).toEqual(['flood']);
+});
+
+it.each([15, 0.5])('who has nothing in a thread goes first, beside orders of %d ms', (ms) => {
+  const { lanes, take } = flooded(ms);
+  lanes.add(order('other'));
+  expect(take('flood')[0]).toBe('other');
+  lanes.add(order('other'));
+  // Nobody is passed over for ever: now the others have something there.
+  expect(take('other')[0]).toBe('flood');
 });
 
 it('what takes longer than a batch goes one by one', () => {
