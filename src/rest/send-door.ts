@@ -79,9 +79,6 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
     caller = known instanceof Promise ? await known : known;
-      deps.addressOf(call.peer(), call.field('x-forwarded-for')),
-    );
-    caller = known instanceof Promise ? await known : known;
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
     const reading = call.readBody(caller);
