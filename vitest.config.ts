@@ -42,9 +42,8 @@ export default defineConfig({
           name: 'beside others',
           include: ['tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...WEIGHING],
-          // Most tests wait for a process, a disk or a socket: more of them than cores keep the cores busy. With four on two cores a
-          // fifth of their time was left.
-          maxWorkers: availableParallelism() + 4,
+          // Most tests wait for a process, a disk or a socket: more of them than cores keep the cores busy.
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -63,7 +63,7 @@ async function onOneServer(project: TestProject, folder: string) {
       ? await openEmbedded(join(folder, 'postgres'), {
           as: 'owner',
           log: () => undefined,
-          settings: { max_connections: '450', ...SHORT_LIVED },
+          settings: { max_connections: '300', ...SHORT_LIVED },
         })
       : undefined;
   const serverUrl = process.env.TEST_DATABASE_URL ?? embedded!.url;
