@@ -29,7 +29,7 @@ export function createMetrics() {
     }),
     smtpConnected: new Counter({
       name: 'sandmartin_smtp_connections_total',
-      help: 'Connections to SMTP submission, by result: taken, or full where a network had its share.',
+      help: 'Connections to SMTP submission, by result: taken, or full if its network already has its share.',
       labelNames: ['result'] as const,
       registers,
     }),

@@ -33,8 +33,10 @@ def speaker(slug):
         message = words.get(slug, {}).get(key) or words['common'][key]
         if isinstance(message, dict):
             message = message['one' if values['count'] == 1 else 'other']
-        # Like ours: {name} is filled, and what fills it is escaped by Markup's own format.
-        return (Markup(escape(message)) if eval_ctx.autoescape else message).format(**values)
+        # Like ours: {name} is filled, and what fills it is escaped by Markup's own format. A value that
+        # ends with a full stop ends the sentence.
+        said = (Markup(escape(message)) if eval_ctx.autoescape else message).format(**values)
+        return said.replace('..', '.')
     return t
 line = lambda s: ' '.join(s.split())
 out = []
