@@ -167,6 +167,26 @@ it('the endpoints of few accounts, which may all hang, never take every lane', a
   expect(await look()).toEqual([fourth]);
 });
 
+it('more endpoints of six accounts hang than there are lanes: others’ webhooks go on', async () => {
+  const turnstile = gate();
+  const hung = await receiver({ behave: turnstile.behave });
+  for (let n = 0; n < 6; n++) {
+    const account = await newAccount(test.database);
+    const { url } = hung;
+    await Promise.all(
+      Array.from({ length: 44 }, () => newEndpoint(test.database, account, { url })),
+    );
+    await newEvents(test.database, account, 1);
+  }
+  // Of 256 lanes, an eighth is left.
+  await hung.received(224);
+  await somethingElse();
+  await somethingElse();
+  expect(hung.requests).toHaveLength(224);
+  turnstile.open();
+  await hung.received(264);
+});
+
 describe('a slow endpoint', () => {
   it('gets four POSTs at a time, over all workers, and holds up nobody', async () => {
     startWorker();
