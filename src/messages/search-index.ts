@@ -108,7 +108,7 @@ async function make(
   try {
     await drop(database, name);
     await database.query(
-      `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} USING gin (message_words(
+      `${CREATE_INDEX} ${name} ON ${table} USING gin (message_words(
          account_id, from_email, recipients, tags, template, stream, subject))
        WITH (fastupdate = off) ${where}`,
     );
@@ -121,6 +121,8 @@ async function make(
     log.warn({ err: error, table }, 'could not index messages for searching');
   }
 }
+
+const CREATE_INDEX = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS';
 
 const drop = (database: Database, name: string) =>
   database.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
@@ -150,7 +152,10 @@ async function sizeOf(database: Database, table: string) {
   return size!;
 }
 
-/** Newest first. */
+/**
+ * Newest first. Whether one is being built is asked by the statement that builds it: PostgreSQL's
+ * view of progress does not know what the nodes of a Citus build.
+ */
 async function listIndexes(database: Database): Promise<SearchIndex[]> {
   const rows = await database.query<{
     name: string;
@@ -159,12 +164,13 @@ async function listIndexes(database: Database): Promise<SearchIndex[]> {
     running: boolean;
     bounds: string | null;
   }>(
-    `SELECT c.relname AS name, t.relname AS "table", i.indisvalid AS valid, p.pid IS NOT NULL AS running,
+    `SELECT c.relname AS name, t.relname AS "table", i.indisvalid AS valid,
+            EXISTS (SELECT FROM pg_stat_activity s WHERE s.datname = current_database() AND s.state = 'active'
+                      AND starts_with(s.query, '${CREATE_INDEX} ' || c.relname || ' ON ')) AS running,
             pg_get_expr(i.indpred, i.indrelid) AS bounds
      FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
      JOIN pg_index i ON i.indrelid = t.oid
      JOIN pg_class c ON c.oid = i.indexrelid AND starts_with(c.relname, t.relname || '_words')
-     LEFT JOIN pg_stat_progress_create_index p ON p.index_relid = c.oid
      WHERE h.inhparent = 'messages'::regclass`,
   );
   return rows

@@ -1,16 +1,22 @@
 // On a real Citus of a coordinator and two nodes: accounts lie where we think they do, and every email
 // goes its whole way, from the send to the relay's report.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { indexFinishedDays } from '../../src/messages/search-index.ts';
+import { createLog } from '../../src/process/log.ts';
+import { CLASSES } from '../../src/queue/lanes.ts';
 import { readCluster } from '../../src/store/cluster.ts';
 import { distribute } from '../../src/store/distribute.ts';
+import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { shardHash } from '../../src/store/shard-hash.ts';
 import {
   type CitusDatabase,
   createCitusDatabase,
   startCluster,
   type TestCluster,
+  type TestServer,
   whyNoCitus,
 } from '../support/citus.ts';
+import { databaseUrl } from '../support/global-setup.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { accountsOfBothNodes } from './accounts.ts';
@@ -62,6 +68,64 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       for (const { account, id } of ids) await isDelivered(service, account, id);
     });
 
+    it('a lane at its limit takes no round from those behind it', async () => {
+      const { id } = here[0]!;
+      await own.database.query('UPDATE accounts SET delivery_limit = 1 WHERE id = $1', [id]);
+      for (const state of ['in hand', 'ready']) {
+        await own.database.query(
+          `INSERT INTO due_messages (account_id, message_id, due_at, size, class, state)
+           VALUES ($1, gen_random_uuid(), now(), 100, $2, $3)`,
+          [id, CLASSES.normal, state],
+        );
+      }
+      for (const server of cluster.nodes) {
+        const node = openNode(server);
+        expect(await node.query(`SELECT FROM ready_lanes(0, 32, '{}')`)).toEqual([]);
+        await node.close();
+      }
+      await own.database.query('DELETE FROM due_messages WHERE account_id = $1', [id]);
+    });
+
+    it('an index for searching that a node still builds is left alone', async () => {
+      const { database } = own;
+      const table = `messages_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
+      const index = `${table}_words`;
+      const indexDays = () =>
+        indexFinishedDays({
+          ...{ database, log: createLog('silent') },
+          // Today is over, tomorrow is not.
+          nowMs: Date.now() + 25 * 3_600_000,
+        });
+      const oid = async () =>
+        (await database.query<{ oid: number }>('SELECT to_regclass($1)::oid AS oid', [index]))[0]!
+          .oid;
+      const isDropped = async () => {
+        const rows = await database.query(
+          `SELECT FROM pg_stat_activity WHERE query LIKE 'DROP INDEX%' || $1 AND state = 'active'`,
+          [index],
+        );
+        return rows.length > 0;
+      };
+      const node = openNode(cluster.nodes[0]);
+      // Building waits for every transaction that changes the table.
+      const seen = await node.transaction(async (client) => {
+        await client.query(`DELETE FROM ${table} WHERE account_id = $1`, [here[0]!.id]);
+        const building = indexDays();
+        await until(async () => (await oid()) !== null);
+        const begun = await oid();
+        let ended = false;
+        const second = indexDays().finally(() => {
+          ended = true;
+        });
+        await until(async () => ended || (await isDropped()));
+        return { begun, wasDropped: await isDropped(), both: Promise.all([building, second]) };
+      });
+      await seen.both;
+      expect(seen.wasDropped).toBe(false);
+      expect(await oid()).toBe(seen.begun);
+      await node.close();
+    });
+
     it('says which nodes there are, and that everything of accounts is spread', async () => {
       const { nodes, undistributed } = await readCluster(own.database);
       expect(nodes.map(({ answers, shards }) => ({ answers, shards }))).toEqual([
@@ -71,6 +135,9 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       expect(undistributed).toEqual([]);
       expect(await distribute(own.database)).toEqual({ tables: [], functions: [] });
     });
+
+    const openNode = ({ url }: TestServer): Database =>
+      openDatabase(databaseUrl(url, 'spread'), { connections: 1, onIdleError: () => undefined });
   });
 });
 
