@@ -32,6 +32,22 @@ describe.skipIf(!dashboard)('Branding', () => {
     expect(await page.frames().at(-1)!.evaluate('innerWidth')).toBe(640);
   });
 
+  it('gives back what was not saved, after the tab was closed', async () => {
+    const tab = await page.context().newPage();
+    await tab.goto('/branding');
+    await tab.getByLabel('Support page').fill('https://example.com/not-saved');
+    await tab.waitForFunction(`JSON.stringify(localStorage).includes('not-saved')`);
+    await tab.close();
+    const again = await page.context().newPage();
+    await again.goto('/branding');
+    await again.getByText('These are your unsaved changes').waitFor();
+    expect(await again.getByLabel('Support page').inputValue()).toBe(
+      'https://example.com/not-saved',
+    );
+    await again.getByRole('button', { name: 'Discard them' }).click();
+    await again.close();
+  });
+
   it('warns of colours that are hard to read, and of what cannot be', async () => {
     await page.getByRole('textbox', { name: 'Primary colour' }).fill('#ffee00');
     await page

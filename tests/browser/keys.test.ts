@@ -34,6 +34,9 @@ describe.skipIf(!dashboard)('API keys', () => {
     await dialog.getByRole('button', { name: 'Copy the password' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     await look(page, 'key-secret');
+    // Escape does not throw away what is shown once.
+    await page.keyboard.press('Escape');
+    expect(await page.getByTestId('secret').textContent()).toBe(secret);
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(secret);
   });

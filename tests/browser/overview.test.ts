@@ -1,4 +1,5 @@
 // Overview: figures, chart, what needs an action. And what the browser loads at first.
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,9 +38,28 @@ describe.skipIf(!dashboard)('Overview', () => {
     const row = page.getByRole('region', { name: 'Recipients by domain' }).getByRole('row').last();
     await row.getByText('simulator.test').waitFor();
     expect(new URL(page.url()).searchParams.get('by')).toBe('domain');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('sandmartin-by-domain.csv');
+    const csv = readFileSync(await file.path(), 'utf8').split('\r\n');
+    expect(csv[0]).toBe('kind,value,recipients,delivered,opened,clicked,bounced,complained');
+    expect(csv.at(-1)).toMatch(/^domain,"simulator\.test",5,/);
     await page.getByRole('link', { name: 'simulator.test', exact: true }).click();
     await page.getByText('5 messages, that is all').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('to:@simulator.test after:7d');
+  });
+
+  it('says no figure that it does not know yet', async () => {
+    await page.route('**/v1/**', () => undefined);
+    await page.goto('/');
+    await page.getByRole('main').getByRole('progressbar').first().waitFor();
+    const figures = await page.getByRole('main').locator('.figure, .figure-note').allInnerTexts();
+    expect(figures.length).toBeGreaterThan(4);
+    expect(figures.join(' ')).not.toMatch(/\d/);
+    expect(await page.getByRole('main').innerText()).not.toMatch(/\d of \d/);
+    await page.unroute('**/v1/**');
   });
 
   it('tells nobody to publish a placeholder in DNS', async () => {

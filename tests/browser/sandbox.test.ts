@@ -23,6 +23,11 @@ describe.skipIf(!dashboard)('Sandbox', () => {
     await page.getByRole('link', { name: /Caught/ }).click();
     await page.frameLocator('iframe').getByText('Hello!').waitFor();
     await page.getByText('482913').waitFor();
+    // Who the reader sees, not the return path.
+    await page
+      .locator('.fact', { hasText: 'From' })
+      .getByText('Acme <hello@example.com>')
+      .waitFor();
     await look(page, 'sandbox-mail');
     await page.getByRole('tab', { name: 'Raw' }).click();
     await page.getByText('DKIM-Signature').or(page.getByText('Subject: Caught')).first().waitFor();

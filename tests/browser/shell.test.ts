@@ -245,6 +245,11 @@ describe.skipIf(!dashboard)('A phone', () => {
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    // A long form is scrolled, its button is not.
+    await page.setViewportSize({ width: 390, height: 600 });
+    const { y, height } = (await dialog.getByRole('button').last().boundingBox())!;
+    expect(y + height).toBeLessThan(600);
+    await page.setViewportSize({ width: 390, height: 844 });
     expect(await findings(page)).toEqual([]);
     await screenshot(page, `dialog-${button.replaceAll(/\W+/g, '-')}`);
     await page.keyboard.press('Escape');

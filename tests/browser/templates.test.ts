@@ -11,6 +11,19 @@ const welcome = { template: 'welcome', variables: { ...JSON.parse(sample), name:
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
 
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const overlap = (one: Box, other: Box): boolean =>
+  one.x < other.x + other.width &&
+  other.x < one.x + one.width &&
+  one.y < other.y + other.height &&
+  other.y < one.y + one.height;
+
 describe.skipIf(!dashboard)('Templates', () => {
   it('shows the gallery with thumbnails', async () => {
     const { service, open } = dashboard!;
@@ -32,6 +45,52 @@ describe.skipIf(!dashboard)('Templates', () => {
     expect(await page.getByRole('button', { name: 'New template' }).count()).toBe(0);
   });
 
+  it('shows the gallery in another language, which stands in its address', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    await page.goto('/templates?q=invoice');
+    const language = page.getByRole('combobox', { name: 'Language' });
+    const words = page.frameLocator('iframe[title="Preview of invoice"]').locator('body');
+    await words
+      .getByText(/^Invoice /)
+      .first()
+      .waitFor();
+    await language.selectOption({ label: 'German' });
+    await words
+      .getByText(/^Rechnung /)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).searchParams.get('locale')).toBe('de');
+    await page.reload();
+    await words
+      .getByText(/^Rechnung /)
+      .first()
+      .waitFor();
+    expect(await language.inputValue()).toBe('de');
+
+    // Its place: on a line with the search, below it on a phone; beside nothing that it would cover.
+    const search = page.getByRole('searchbox', { name: 'Search templates' });
+    const chips = page.getByRole('group', { name: 'Category' });
+    for (const width of [375, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [box, beside, below] = (await Promise.all(
+        [language, search, chips].map((it) => it.boundingBox()),
+      )) as [Box, Box, Box];
+      expect(box.x + box.width, `${width}`).toBeLessThanOrEqual(width);
+      for (const other of [beside, below]) expect(overlap(box, other), `${width}`).toBe(false);
+      if (width === 375) expect(box.x).toBe(beside.x);
+      else expect(box.y + box.height / 2).toBeCloseTo(beside.y + beside.height / 2, 0);
+      await look(page, `templates-in-german-${width}`);
+    }
+    await language.selectOption({ label: 'Default language' });
+    await words
+      .getByText(/^Invoice /)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).searchParams.has('locale')).toBe(false);
+  });
+
   it('is previewed on a desktop, on a phone and in a dark email program', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
@@ -45,6 +104,21 @@ describe.skipIf(!dashboard)('Templates', () => {
     const isDark = `matchMedia('(prefers-color-scheme: dark)').matches`;
     expect(await page.frames().at(-1)!.evaluate(isDark)).toBe(true);
     expect(await page.evaluate(isDark)).toBe(false);
+    await page.getByRole('button', { name: 'Without images' }).click();
+    const pictures = page.frameLocator('iframe').locator('img');
+    await expect.poll(() => pictures.count()).toBe(0);
+    await page.getByText('Text', { exact: true }).click();
+    await page.getByRole('region', { name: 'Text of the email' }).getByText('Welcome').waitFor();
+  });
+
+  it('is sent by the call that its page shows', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    await page.goto('/templates/welcome?tab=call');
+    const call = await page.getByText('curl http').first().textContent();
+    const body = JSON.parse(call!.split("<<'JSON'\n")[1]!.split('\nJSON')[0]!);
+    expect((await service.send(account.key, body)).status).toBe(202);
   });
 });
 

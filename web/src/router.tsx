@@ -154,11 +154,10 @@ const message = createRoute({
   loader: ({ context: { queries }, params, cause }) => {
     const which = { sm_mail_id: params.id };
     readAhead(queries, 'messages.details', which);
-    // Whoever only points at its line need not have it all.
-    if (cause === 'preload') return;
-    readAhead(queries, 'messages.content', which);
     readAhead(queries, 'messages.listAttempts', which);
     readAhead(queries, 'messages.listWebhooks', which);
+    // Whoever only points at its line need not have megabytes.
+    if (cause !== 'preload') readAhead(queries, 'messages.content', which);
   },
   component: lazyRouteComponent(() => import('./pages/messages/message.tsx'), 'MessagePage'),
 });

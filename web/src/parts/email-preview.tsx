@@ -9,6 +9,7 @@ import { type ReactNode, useState } from 'react';
 import { CodeBlock } from './copy.tsx';
 import { EmailFrame } from './email-frame.tsx';
 import { DesktopIcon, ImageIcon, MoonIcon, PhoneIcon, SunIcon, TextIcon } from './icons.tsx';
+import { AfterPaint } from './later.tsx';
 import { LOADING } from './page.tsx';
 import { Segments } from './segments.tsx';
 import { Tooltip } from './tooltip.tsx';
@@ -124,11 +125,14 @@ function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: 
         ) : (
           <div className="mail-paper" style={{ width: width * scale, height: full * scale }}>
             <div className="mail-scaled" style={{ width, transform: `scale(${scale})` }}>
-              <EmailFrame
-                {...{ html, title, dark, images, width, onWords }}
-                height={full}
-                onHeight={setHeight}
-              />
+              {/* A document of its own takes as long as the page around it, whose room for it is there. */}
+              <AfterPaint meanwhile={null}>
+                <EmailFrame
+                  {...{ html, title, dark, images, width, onWords }}
+                  height={full}
+                  onHeight={setHeight}
+                />
+              </AfterPaint>
             </div>
           </div>
         )}

@@ -32,19 +32,21 @@ interface ActionFormProps extends FormProps {
 }
 
 /**
- * A form that carries out an action: why the last try failed stands above the fields, the button
- * below.
+ * A form that carries out an action: below the fields the button, in a long dialog always in sight,
+ * and above it why the last try failed.
  */
 export function ActionForm({ action, act, disabled = false, onSend, children }: ActionFormProps) {
   return (
     <Form onSend={onSend}>
-      <ActionFault fault={action.error} />
       {children}
-      <Group justify="flex-end">
-        <Button type="submit" loading={action.isPending} disabled={disabled}>
-          {act}
-        </Button>
-      </Group>
+      <Stack className="form-foot">
+        <ActionFault fault={action.error} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={action.isPending} disabled={disabled}>
+            {act}
+          </Button>
+        </Group>
+      </Stack>
     </Form>
   );
 }

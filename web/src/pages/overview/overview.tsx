@@ -203,12 +203,14 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
   );
 }
 
+const NO_WORDS = '\u00a0';
+
 /** As high before it is known. */
 function Known({ className, children }: { className: string; children: string | undefined }) {
   if (children !== undefined) return <div className={className}>{children}</div>;
   return (
     <Skeleton className={className}>
-      <span>0</span>
+      <span>{NO_WORDS}</span>
     </Skeleton>
   );
 }

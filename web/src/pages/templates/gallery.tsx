@@ -12,6 +12,7 @@ import { api, type Output, useRead } from '../../operations.ts';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
 import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
+import { OnceOpened } from '../../parts/later.tsx';
 import { List, SearchBox } from '../../parts/list.tsx';
 import { LOADING, Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
@@ -81,7 +82,9 @@ export function TemplatesPage() {
           ))
         }
       </List>
-      <NewTemplateDialog opened={creating} onClose={dialog.close} />
+      <OnceOpened opened={creating}>
+        <NewTemplateDialog opened={creating} onClose={dialog.close} />
+      </OnceOpened>
     </Page>
   );
 }

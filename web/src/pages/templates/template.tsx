@@ -25,6 +25,7 @@ import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
 import { InLanguages } from '../../parts/in-languages.tsx';
+import { OnceOpened } from '../../parts/later.tsx';
 import { Fact, Page, TableBox } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -194,8 +195,12 @@ function Actions({ template }: { template: TemplateVersion }) {
           Edit
         </Button>
       )}
-      <CloneDialog template={template} opened={cloning} onClose={clone.close} />
-      <TestSendDialog slug={template.slug} request={{}} opened={testing} onClose={test.close} />
+      <OnceOpened opened={cloning}>
+        <CloneDialog template={template} opened={cloning} onClose={clone.close} />
+      </OnceOpened>
+      <OnceOpened opened={testing}>
+        <TestSendDialog slug={template.slug} request={{}} opened={testing} onClose={test.close} />
+      </OnceOpened>
     </>
   );
 }
