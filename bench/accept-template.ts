@@ -1,7 +1,9 @@
-// npm run bench accept-template: sends from a template accepted per second beside sends of the very same email as inline content.
-// In alternating rounds over one API process and one PostgreSQL; the order confirmation with its sample. The goal is a ratio of
-// at least 0.6: rendering takes several times the CPU of everything else in a send, and gets it from another core.
-// Run: npm run bench accept-template; ROUNDS, SECONDS (of a round) and CONNECTIONS are read from the environment
+// npm run bench accept-template: sends from a template accepted per second beside sends of the very
+// same email as inline content. In alternating rounds over one API process and one PostgreSQL; the
+// order confirmation with its sample. The goal is a ratio of at least 0.6: rendering takes several
+// times the CPU of everything else in a send, and gets it from another core.
+// Run: npm run bench accept-template; ROUNDS, SECONDS (of a round) and CONNECTIONS are read from
+// the environment
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

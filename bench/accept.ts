@@ -1,7 +1,8 @@
-// npm run bench accept: sends accepted per second beside one prepared INSERT of the same email per transaction at 16 clients.
-// In alternating rounds over the same PostgreSQL: one API process (one thread of JavaScript), two of them, the INSERTs, and a
-// bare node:http server that does nothing at all, for comparison. The goal is a ratio of at least 0.8. Then all again as if
-// the disk took 1 ms more to sync.
+// npm run bench accept: sends accepted per second beside one prepared INSERT of the same email per
+// transaction at 16 clients. In alternating rounds over the same PostgreSQL: one API process (one
+// thread of JavaScript), two of them, the INSERTs, and a bare node:http server that does nothing at
+// all, for comparison. The goal is a ratio of at least 0.8. Then all again as if the disk took 1 ms
+// more to sync.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -236,7 +237,10 @@ async function makeRequest(): Promise<Buffer> {
   ]);
 }
 
-/** The same email as one row of one table, sent as parameters of one prepared INSERT per transaction: with pgbench where it is installed, else over 16 bare connections. */
+/**
+ * The same email as one row of one table, sent as parameters of one prepared INSERT per
+ * transaction: with pgbench where it is installed, else over 16 bare connections.
+ */
 async function openBaseline(): Promise<{
   name: string;
   rates: number[];

@@ -1,8 +1,9 @@
-// npm run bench batch: emails accepted per second in batches of 100, beside the same emails as single sends by as many callers,
-// in alternating rounds over one API process and one PostgreSQL. The goal is a ratio of at least 4, for one caller and for eight.
-// Beside it, without a goal: single sends by as many callers as the server can use. Its group commit makes batches of these by
-// itself, so that only the cost of a call is saved there; writing an email costs PostgreSQL the same. ROUNDS and SECONDS (of a
-// round) are read from the environment.
+// npm run bench batch: emails accepted per second in batches of 100, beside the same emails as
+// single sends by as many callers, in alternating rounds over one API process and one PostgreSQL.
+// The goal is a ratio of at least 4, for one caller and for eight. Beside it, without a goal:
+// single sends by as many callers as the server can use. Its group commit makes batches of these by
+// itself, so that only the cost of a call is saved there; writing an email costs PostgreSQL the
+// same. ROUNDS and SECONDS (of a round) are read from the environment.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,9 @@
-// npm run bench citus: what an email costs on a Citus of a coordinator and two nodes beside the same PostgreSQL without it, from the
-// send to the record of its hand-over: CPU of the service and of each server, bytes on disk and in the WAL. Accepted as fast as it
-// comes and drained into a sink, in alternating rounds on one machine; the other service is stopped meanwhile. The goal is at most
-// 1.6 times the cost. Needs Citus (scripts/citus-build.sh). docs/scale.md is computed from it (scripts/describe-scale.ts).
+// npm run bench citus: what an email costs on a Citus of a coordinator and two nodes beside the
+// same PostgreSQL without it, from the send to the record of its hand-over: CPU of the service and
+// of each server, bytes on disk and in the WAL. Accepted as fast as it comes and drained into a
+// sink, in alternating rounds on one machine; the other service is stopped meanwhile. The goal is
+// at most 1.6 times the cost. Needs Citus (scripts/citus-build.sh). docs/scale.md is computed from
+// it (scripts/describe-scale.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -163,7 +165,9 @@ async function openWay(name: 'plain' | 'citus') {
     close: () => database.close(),
   };
 
-  /** Handed over and recorded. Asked of one account after the other, which costs next to nothing. */
+  /**
+   * Handed over and recorded. Asked of one account after the other, which costs next to nothing.
+   */
   async function drained(): Promise<void> {
     for (const { id } of accounts) {
       for (;;) {

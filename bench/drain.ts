@@ -1,6 +1,8 @@
-// npm run bench drain: emails that wait in the queue are claimed, loaded, composed, signed, handed over and recorded, by one
-// delivery process into a sink of its own. Unsigned, and signed as domains are: by RSA and Ed25519. Beside it, in turns:
-// - a queue in the same PostgreSQL that is worked off through nodemailer's pool, as one would write it; goal: 4 times its rate
+// npm run bench drain: emails that wait in the queue are claimed, loaded, composed, signed, handed
+// over and recorded, by one delivery process into a sink of its own. Unsigned, and signed as
+// domains are: by RSA and Ed25519. Beside it, in turns:
+// - a queue in the same PostgreSQL that is worked off through nodemailer's pool, as one would write
+//   it; goal: 4 times its rate
 // - a client that only writes the same bytes; goal: 0.4 of it, unsigned
 // - the two signatures and nothing else, on all cores; goal: 0.85 of them, signed
 // EMAILS (20,000) and ROUNDS (5) are read from the environment.
@@ -135,7 +137,9 @@ async function signatures(pairs: number): Promise<number> {
   return (pairs * 1000) / (performance.now() - startedAt);
 }
 
-/** The same work as one would write it with nodemailer: claims of a hundred, outcomes one by one. */
+/**
+ * The same work as one would write it with nodemailer: claims of a hundred, outcomes one by one.
+ */
 async function openPlainQueue() {
   await database.query(
     `CREATE TABLE bench_queue (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, taken_at timestamptz,

@@ -1,6 +1,7 @@
-// npm run bench end-to-end: the whole way of an email, accept → relay → its report → timeline → webhook, at a steady rate. First each
-// stage works off the same emails alone, as a process of its own; the slowest sets the rate: 0.72 of it. Then all stages run at
-// once for SECONDS (60). Goals: 0.7 of the slowest stage all the way, and a p99 below one second from the send to the hand-over.
+// npm run bench end-to-end: the whole way of an email, accept → relay → its report → timeline →
+// webhook, at a steady rate. First each stage works off the same emails alone, as a process of its
+// own; the slowest sets the rate: 0.72 of it. Then all stages run at once for SECONDS (60). Goals:
+// 0.7 of the slowest stage all the way, and a p99 below one second from the send to the hand-over.
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../src/process/clock.ts';
 import { openSecret } from '../src/roles/secrets.ts';

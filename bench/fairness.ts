@@ -1,10 +1,13 @@
-// npm run bench fairness: what one account's backlog costs the others, over the real service into a sink of its own process.
-// 1. B sends ten emails a second, first with an empty queue, then while A has 50,000 queued: from 202 to the hand-over. Ten,
-//    not one: the p99 of 250 emails is the third worst, that of half a minute with one a second would be the worst.
+// npm run bench fairness: what one account's backlog costs the others, over the real service into a
+// sink of its own process.
+// 1. B sends ten emails a second, first with an empty queue, then while A has 50,000 queued: from
+//    202 to the hand-over. Ten, not one: the p99 of 250 emails is the third worst, that of half a
+//    minute with one a second would be the worst.
 //    Goals: p99 with A's backlog at most twice that without, and under a second.
-// 2. 1,000 accounts with 10 emails each drain beside one account with 10,000. Goal: at least 0.9 of its rate.
-// SAMPLES=0 or ROUNDS=0 leaves a part out. The relay answers each email of part 1 after 20 ms, as relays do; in part 2 at once, so
-// that the queue is what is measured.
+// 2. 1,000 accounts with 10 emails each drain beside one account with 10,000. Goal: at least 0.9 of
+//    its rate.
+// SAMPLES=0 or ROUNDS=0 leaves a part out. The relay answers each email of part 1 after 20 ms, as
+// relays do; in part 2 at once, so that the queue is what is measured.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,10 +1,12 @@
-// npm run bench growth: what an email and a question cost when millions of emails are there already. Two installations take turns: one
-// with the first of SIZES, one that grows to each of the others. Goals:
+// npm run bench growth: what an email and a question cost when millions of emails are there
+// already. Two installations take turns: one with the first of SIZES, one that grows to each of the
+// others. Goals:
 // - CPU of an email accepted, and of one handed over: at most 1.2 times that of the small one
-// - a timeline by GET /v1/messages/{id}: 0.5 of the same query by pgbench, and at most 1.3 times as long as in the small one
+// - a timeline by GET /v1/messages/{id}: 0.5 of the same query by pgbench, and at most 1.3 times as
+//   long as in the small one
 // - a search for a recipient or a subject: p95 below 200 ms
-// SIZES (10000,1000000) and ROUNDS (5) are read from the environment. SIZES=10000,1000000,5000000 takes too long
-// for a run of all.
+// SIZES (10000,1000000) and ROUNDS (5) are read from the environment. SIZES=10000,1000000,5000000
+// takes too long for a run of all.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { READ_TIMELINE } from '../src/events/timeline.ts';

@@ -1,6 +1,7 @@
-// Composing and handing over one 3.6 KB email: our composer and SMTP client beside nodemailer's and beside a client that
-// only writes ready bytes, all into the same sink in a process of its own. Noise here lasts seconds, so the ways take
-// turns for ten rounds and what counts is the median of the ratios within a round.
+// Composing and handing over one 3.6 KB email: our composer and SMTP client beside nodemailer's and
+// beside a client that only writes ready bytes, all into the same sink in a process of its own.
+// Noise here lasts seconds, so the ways take turns for ten rounds and what counts is the median of
+// the ratios within a round.
 // Run: npm run bench handoff [-- --rounds 10 --seconds 1.5]
 import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';

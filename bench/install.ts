@@ -1,6 +1,7 @@
-// npm run bench install: from an empty folder to the first email: the packed program is installed as the registry would give it,
-// started, and its banner's own commands are pasted. Bytes and seconds of each step. The goal is less than 60 s in all. What npm has
-// fetched before comes from its cache; the time to fetch the rest is the network's.
+// npm run bench install: from an empty folder to the first email: the packed program is installed
+// as the registry would give it, started, and its banner's own commands are pasted. Bytes and
+// seconds of each step. The goal is less than 60 s in all. What npm has fetched before comes from
+// its cache; the time to fetch the rest is the network's.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

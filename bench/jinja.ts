@@ -1,5 +1,6 @@
-// npm run bench jinja: an order email (layout, imported macros, 1 to 1,000 lines) rendered by our engine, nunjucks, minijinja-js
-// and CPython's Jinja2 where python3 has it. All must print the same text first. Goal: 5 × CPython, ahead of every npm engine.
+// npm run bench jinja: an order email (layout, imported macros, 1 to 1,000 lines) rendered by our
+// engine, nunjucks, minijinja-js and CPython's Jinja2 where python3 has it. All must print the same
+// text first. Goal: 5 × CPython, ahead of every npm engine.
 // Run: npm run bench jinja [-- --rounds 7 --ms 150]
 import { spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -133,7 +134,9 @@ for line in sys.stdin:
 
 import { judge } from './support/results.ts';
 
-/** CPython in a process of its own that answers one line per question; null where it has no Jinja2. */
+/**
+ * CPython in a process of its own that answers one line per question; null where it has no Jinja2.
+ */
 function python(contexts: Record<string, unknown>) {
   if (spawnSync('python3', ['-c', 'import jinja2']).status !== 0) return null;
   const child = spawn('python3', ['-c', PYTHON], { stdio: ['pipe', 'pipe', 'inherit'] });

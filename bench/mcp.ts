@@ -1,5 +1,6 @@
-// npm run bench mcp: emails accepted per second through send_email beside POST /v1/send, the same emails over the same service
-// and connections in alternating rounds. The goal is a ratio of at least 0.5 in both revisions of the protocol.
+// npm run bench mcp: emails accepted per second through send_email beside POST /v1/send, the same
+// emails over the same service and connections in alternating rounds. The goal is a ratio of at
+// least 0.5 in both revisions of the protocol.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -123,7 +124,7 @@ async function runRound(server: ChildProcess, load: ChildProcess, order: Order):
   };
 }
 
-// ---- The load, in a process of its own: keep-alive sockets that write ready bytes and count answers. --------------------
+// ---- The load, in a process of its own: keep-alive sockets that write ready bytes ---------------
 
 function answerOrders(): void {
   process.on('message', (order: Order) => {

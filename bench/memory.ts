@@ -1,4 +1,5 @@
-// npm run bench memory: 100 concurrent requests of 20 MB. What the process takes over idle must stay below 1 GB; the rest waits.
+// npm run bench memory: 100 concurrent requests of 20 MB. What the process takes over idle must
+// stay below 1 GB; the rest waits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,7 +1,8 @@
-// npm run bench pages: how long each page of the dashboard takes from the click to its content on the screen, in a browser, from a
-// service on the same machine with a little of everything. Once the first page is there and its reader has looked at it: a page that
-// was not visited yet, by its link in the menu or on the page before it, on which the pointer rests for 200 ms; and the same once
-// more. The goal is 100 ms for every page.
+// npm run bench pages: how long each page of the dashboard takes from the click to its content on
+// the screen, in a browser, from a service on the same machine with a little of everything. Once
+// the first page is there and its reader has looked at it: a page that was not visited yet, by its
+// link in the menu or on the page before it, on which the pointer rests for 200 ms; and the same
+// once more. The goal is 100 ms for every page.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -101,7 +102,9 @@ async function openPage(cookie: string): Promise<Page> {
 
 type Place = Pick<Shown, 'path' | 'shows'>;
 
-/** From which one comes: for one thing of a list that list, for the others none that draws anything. */
+/**
+ * From which one comes: for one thing of a list that list, for the others none that draws anything.
+ */
 function pageBefore(pages: readonly Shown[], { path }: Shown): Place {
   return pages.findLast((it) => it.path !== '/' && path.startsWith(`${it.path}/`)) ?? NOWHERE;
 }

@@ -1,6 +1,7 @@
-// npm run bench search: how long a search takes in an account with a million messages, four fifths of them of today, and what the
-// indexes it goes by cost accepting. The messages are made inside the server, a statement for each stretch of the day, and indexed
-// in between as maintenance does it. The goal is a p95 below 200 ms, for a page of 50.
+// npm run bench search: how long a search takes in an account with a million messages, four fifths
+// of them of today, and what the indexes it goes by cost accepting. The messages are made inside
+// the server, a statement for each stretch of the day, and indexed in between as maintenance does
+// it. The goal is a p95 below 200 ms, for a page of 50.
 // Run: npm run bench search [-- --messages 1000000 --searches 200]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

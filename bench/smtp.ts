@@ -1,6 +1,6 @@
-// npm run bench smtp: emails accepted per second by SMTP beside the same email by POST /v1/send, into the same process and the
-// same PostgreSQL, and beside a bare smtp-server that drops everything. In alternating rounds of one run. The goal is at least
-// 0.5 of POST /v1/send.
+// npm run bench smtp: emails accepted per second by SMTP beside the same email by POST /v1/send,
+// into the same process and the same PostgreSQL, and beside a bare smtp-server that drops
+// everything. In alternating rounds of one run. The goal is at least 0.5 of POST /v1/send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

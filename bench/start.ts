@@ -1,6 +1,7 @@
-// npm run bench start: how long `sandmartin serve` takes until it answers, in a new folder and in one that it knows, and the
-// memory of the service with its own PostgreSQL: idle, under load, and a while after. Goals: warm under 2 s, idle under 140 MB. Idle is half a minute
-// after the start: what starting took, Node gives back when it has seen for ten seconds that nothing happens.
+// npm run bench start: how long `sandmartin serve` takes until it answers, in a new folder and in
+// one that it knows, and the memory of the service with its own PostgreSQL: idle, under load, and a
+// while after. Goals: warm under 2 s, idle under 140 MB. Idle is half a minute after the start:
+// what starting took, Node gives back when it has seen for ten seconds that nothing happens.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

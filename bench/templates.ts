@@ -1,7 +1,9 @@
-// npm run bench templates: order emails rendered per second on one core, from the compiled catalogue.
-// The email has ten lines, as in the comparisons of Jinja2 engines. The goal is 3,000 a second for subject and HTML; the text, which is
-// derived only when a sender gives none, is reported apart, and so are tracking and everything around the render itself. What languages
-// cost is measured beside the same template with its words written into it, which must print the same bytes.
+// npm run bench templates: order emails rendered per second on one core, from the compiled
+// catalogue.
+// The email has ten lines, as in the comparisons of Jinja2 engines. The goal is 3,000 a second for
+// subject and HTML; the text, which is derived only when a sender gives none, is reported apart,
+// and so are tracking and everything around the render itself. What languages cost is measured
+// beside the same template with its words written into it, which must print the same bytes.
 // Run: npm run bench templates [-- --rounds 10 --ms 300]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -132,7 +134,10 @@ function render(wanted?: string, template = order.compiled): { subject: string; 
   return email;
 }
 
-/** The order email as it was before it had languages: layout, macros and template with the words of one. */
+/**
+ * The order email as it was before it had languages: layout, macros and template with the words of
+ * one.
+ */
 function writtenIn(locale: string): EmailTemplate {
   const messageOf = (key: string) => {
     const message = order.messages[locale]![key] ?? catalog.common[locale]![key];
@@ -161,7 +166,10 @@ function resolve(): unknown {
   return missing.length === 0 && emailContext(variables, branding, language);
 }
 
-/** What a service does with a template: order, thread, bytes. Beside it, in turns, the same work without a thread. */
+/**
+ * What a service does with a template: order, thread, bytes. Beside it, in turns, the same work
+ * without a thread.
+ */
 async function measureThreads() {
   const pool = openPool<ServiceJobs>({
     file: WORKER_FILE,
@@ -211,7 +219,10 @@ async function measureThreads() {
   return { cpu: summarise(cpu), main: summarise(main), ratio: summarise(ratio) };
 }
 
-/** Microseconds of CPU per call. CPU time counts, not the clock: other processes on the machine slow only the clock. */
+/**
+ * Microseconds of CPU per call. CPU time counts, not the clock: other processes on the machine slow
+ * only the clock.
+ */
 function measure(way: () => unknown, cpuMs: number): number {
   let calls = 0;
   let used = 0;

@@ -1,6 +1,9 @@
-// npm run bench webhooks: deliveries per second to a local HTTPS receiver beside the same number of bare undici POSTs, goal ≥ 0.5;
-// and how long events of one endpoint take while another, dead one has 10,000 due rows, goal ≤ 2 × at p95.
-// Everything a delivery is counts: taking the rows, signing, posting, and the outcome committed. The receiver is a process of its own.
+// npm run bench webhooks: deliveries per second to a local HTTPS receiver beside the same number of
+// bare undici POSTs, goal ≥ 0.5;
+// and how long events of one endpoint take while another, dead one has 10,000 due rows, goal ≤ 2 ×
+// at p95.
+// Everything a delivery is counts: taking the rows, signing, posting, and the outcome committed.
+// The receiver is a process of its own.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -36,7 +39,9 @@ const TOTAL = ENDPOINTS * EACH;
 const IN_FLIGHT = ENDPOINTS * 4;
 const BACKLOG = 10_000;
 
-/** The receiver: answers 200, remembers when each event came; /hang takes requests and says nothing. */
+/**
+ * The receiver: answers 200, remembers when each event came; /hang takes requests and says nothing.
+ */
 async function receive(): Promise<void> {
   const authority = createAuthority();
   let came: Record<string, number> = {};

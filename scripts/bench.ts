@@ -1,6 +1,7 @@
 // npm run bench NAME: one benchmark of bench/, each of which prints ratios measured in one run.
-// npm run bench: all of them in turn, in short rounds; writes bench/results.json and the figures of docs/performance.md and docs/scale.md.
-// npm run bench -- --against FILE: the same, but writes nothing and names what got worse than in FILE by more than noise.
+// npm run bench: all of them in turn, in short rounds; writes bench/results.json and the figures of
+// docs/performance.md and docs/scale.md. npm run bench -- --against FILE: the same, but writes
+// nothing and names what got worse than in FILE by more than noise.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';

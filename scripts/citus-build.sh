@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds Citus 13.2.2 for Debian's PostgreSQL 15 and installs it there: what tests/citus and
-# `npm run bench citus` need (root; a few minutes, once). Nothing to do where it is installed.
-# CITUS_SOURCE: a tar file of the sources; without it they are fetched from GitHub. Citus is AGPL-3.0
-# and no part of Sandmartin.
+# Builds Citus 13.2.2 for Debian's PostgreSQL 15 and installs it there: what tests/citus and `npm
+# run bench citus` need (root; a few minutes, once). Nothing to do where it is installed.
+# CITUS_SOURCE: a tar file of the sources; without it they are fetched from GitHub. Citus is
+# AGPL-3.0 and no part of Sandmartin.
 set -euo pipefail
 version=13.2.2
 config=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}

@@ -1,6 +1,6 @@
-// dist/ from src/, without the pages: every module and its types by TypeScript, the SQL beside them,
-// and the programs that people start bundled (bundle.js). Before: build.js, or the tests' set-up,
-// which says --noCheck: `npm run check` has looked at the types, or will.
+// dist/ from src/, without the pages: every module and its types by TypeScript, the SQL beside
+// them, and the programs that people start bundled (bundle.js). Before: build.js, or the tests'
+// set-up, which says --noCheck: `npm run check` has looked at the types, or will.
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the image and walks it: it starts as its own user, sends an email, keeps its data over a restart, ends by SIGTERM.
+# Builds the image and walks it: it starts as its own user, sends an email, keeps its data over a
+# restart, ends by SIGTERM.
 #   scripts/container-check.sh                                        with docker or podman
 #   BASE=localhost/node:24-bookworm-slim scripts/container-check.sh   with another base image
 # Where neither runs containers, buildah does, as root (BUILD_ARGS is handed to its build).
@@ -33,7 +34,8 @@ case $tool in
       buildah run --isolation chroot --user "$user" --env "PORT=$port" --env FEEDBACK_PORT=0 --env METRICS_PORT=0 "$container" -- "${command[@]}" > "$work/log" 2>&1 &
       running=$!
     }
-    # Engines send the signal to the first process of the container; here it has a number of the host.
+    # Engines send the signal to the first process of the container; here it has a number of the
+    # host.
     service_pid() { pgrep -n -f '^[^ ]*/node /app/bin/sandmartin.js serve'; }
     runs_as() { ps -o uid= -p "$(service_pid)" | tr -d ' '; }
     stop() { [ -z "$running" ] || { kill -TERM "$(service_pid)" && wait "$running" && running=; }; }

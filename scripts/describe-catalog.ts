@@ -1,4 +1,5 @@
-// docs/template-catalogue.md from the catalogue: every system template with what it is for and what it needs.
+// docs/template-catalogue.md from the catalogue: every system template with what it is for and what
+// it needs.
 import type { Catalog, SystemTemplate } from '../src/templates/catalog.ts';
 import { categories } from '../src/templates/categories.ts';
 

@@ -1,4 +1,5 @@
-// The typed client's operations as TypeScript, made from the OpenAPI document: names, types and comments of every call.
+// The typed client's operations as TypeScript, made from the OpenAPI document: names, types and
+// comments of every call.
 import { OPERATIONS } from '../src/operations/all.ts';
 import { itemsOf } from '../src/operations/lists.ts';
 import type { Operation } from '../src/operations/operation.ts';

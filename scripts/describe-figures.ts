@@ -1,4 +1,5 @@
-// The figures of docs/performance.md, made from bench/results.json: what the page says about them stands around the tables.
+// The figures of docs/performance.md, made from bench/results.json: what the page says about them
+// stands around the tables.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BENCHES } from '../bench/support/benches.ts';

@@ -1,5 +1,6 @@
-// The tables of docs/api.md and docs/mcp.md, made from the operations and the event kinds: calls, parameters, scopes, tools and
-// events. They stand between markers; what is written around them stays.
+// The tables of docs/api.md and docs/mcp.md, made from the operations and the event kinds: calls,
+// parameters, scopes, tools and events. They stand between markers; what is written around them
+// stays.
 import { readFileSync } from 'node:fs';
 import { toJSONSchema } from 'zod';
 import { EVENT_KINDS } from '../src/events/kinds.ts';

@@ -1,4 +1,5 @@
-// What so many nodes carry, in docs/scale.md: computed from what `npm run bench citus` measured of an email.
+// What so many nodes carry, in docs/scale.md: computed from what `npm run bench citus` measured of
+// an email.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../bench/support/comparison.ts';

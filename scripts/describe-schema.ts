@@ -1,13 +1,14 @@
-// The schema of a database as SQL, out of its catalogue: sorted by name, so that two of the same schema have the same text.
-// docs/schema.sql is one (npm run schema); the upgrade fixtures have one each (npm run fixture).
+// The schema of a database as SQL, out of its catalogue: sorted by name, so that two of the same
+// schema have the same text. docs/schema.sql is one (npm run schema); the upgrade fixtures have one
+// each (npm run fixture).
 import type { Queryable } from '../src/store/pool.ts';
 
 /** Where rows are put in: before it tables, after it what would be in the way of them. */
 export const ROWS_HERE = '-- Rows go in here.';
 
 /**
- * `whole`: as a database can be made of it, with the functions of src/store/functions, of which otherwise only the heads
- * are told, the partitions, and where sequences stand.
+ * `whole`: as a database can be made of it, with the functions of src/store/functions, of which
+ * otherwise only the heads are told, the partitions, and where sequences stand.
  */
 export async function describeSchema(
   database: Queryable,

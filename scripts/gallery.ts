@@ -1,5 +1,5 @@
-// npm run gallery: writes .artifacts/gallery, the gallery that a service in the sandbox shows at /gallery, as files for people to
-// look at or to put on a web server.
+// npm run gallery: writes .artifacts/gallery, the gallery that a service in the sandbox shows at
+// /gallery, as files for people to look at or to put on a web server.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

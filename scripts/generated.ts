@@ -1,4 +1,5 @@
-// Writes the files that are made from code (npm run generate), or fails when one is stale (--check).
+// Writes the files that are made from code (npm run generate), or fails when one is stale
+// (--check).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describeConfig } from '../src/config/settings.ts';
 import { describeApi } from '../src/rest/openapi/document.ts';

@@ -1,4 +1,5 @@
-// npx tsx scripts/macro-pictures.ts: draws the macros that docs/templates.md shows, each into docs/macros/NAME.png, in a browser.
+// npx tsx scripts/macro-pictures.ts: draws the macros that docs/templates.md shows, each into
+// docs/macros/NAME.png, in a browser.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

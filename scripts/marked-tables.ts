@@ -1,4 +1,5 @@
-// Tables between markers of a document: they are made, what is written around them stays. Used by the describe-*.ts beside it.
+// Tables between markers of a document: they are made, what is written around them stays. Used by
+// the describe-*.ts beside it.
 
 /** The document with one table made anew; as it is where it has no such marker. */
 export function between(text: string, name: string, make: () => string): string {

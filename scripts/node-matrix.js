@@ -1,5 +1,6 @@
-// npm run test:nodes [FILES…]: npm test, or single test files, on each Node that Sandmartin runs on: the oldest, 22, and 24,
-// which is recommended. The binaries come from npm and lie in .artifacts/nodes.
+// npm run test:nodes [FILES…]: npm test, or single test files, on each Node that Sandmartin runs
+// on: the oldest, 22, and 24, which is recommended. The binaries come from npm and lie in
+// .artifacts/nodes.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

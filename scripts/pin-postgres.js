@@ -1,5 +1,5 @@
-// Prints the lines of src/store/embedded/pinned.ts for the version of PostgreSQL in package.json, from the packages as the
-// registry has them: node scripts/pin-postgres.js (after npm run build).
+// Prints the lines of src/store/embedded/pinned.ts for the version of PostgreSQL in package.json,
+// from the packages as the registry has them: node scripts/pin-postgres.js (after npm run build).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// The software bill of materials (CycloneDX) of what is shipped: the packages the service runs on, and those that are
-// bundled into the dashboard's pages. From the lock file, so every platform's is in it. `npm run sbom [FILE]`.
+// The software bill of materials (CycloneDX) of what is shipped: the packages the service runs on,
+// and those that are bundled into the dashboard's pages. From the lock file, so every platform's is
+// in it. `npm run sbom [FILE]`.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// npm run schema: writes docs/schema.sql, the schema as the migrations make it. tests/store/schema.test.ts compares.
+// npm run schema: writes docs/schema.sql, the schema as the migrations make it.
+// tests/store/schema.test.ts compares.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

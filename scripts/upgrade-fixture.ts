@@ -1,8 +1,10 @@
-// npm run fixture: data as this version leaves it, for the upgrade test of every later one (tests/store/upgrade.test.ts).
-// Run it once for a release and commit tests/fixtures/upgrade/VERSION; a released one is never remade.
+// npm run fixture: data as this version leaves it, for the upgrade test of every later one
+// (tests/store/upgrade.test.ts). Run it once for a release and commit
+// tests/fixtures/upgrade/VERSION; a released one is never remade.
 //
-// A service runs over an empty database and is used: emails get every status in the sandbox, then a service without delivery
-// takes emails that stay queued. What no caller can bring about any more, such as old stored heads, is written by SQL.
+// A service runs over an empty database and is used: emails get every status in the sandbox, then a
+// service without delivery takes emails that stay queued. What no caller can bring about any more,
+// such as old stored heads, is written by SQL.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -91,7 +91,8 @@ describe('imports', () => {
   });
 });
 
-// The pages are no part of the service: they know its shapes and its client, and nothing that runs in it.
+// The pages are no part of the service: they know its shapes and its client, and nothing that runs
+// in it.
 describe('web', () => {
   const WEB = join(import.meta.dirname, '../web/src');
   const pages = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -1,6 +1,7 @@
-// What strangers write is read in time that grows with it: every reader that has no such test beside its own, in one table.
-// Elsewhere: JSON (http/json-bytes), reports (feedback/growth, feedback/dkim), MIME (mime/tree, mime/attacks), HTML, links and
-// plain text (html/growth), Jinja (jinja/growth, jinja/search), lint (lint/lint), captured emails (sandbox/captured-email).
+// What strangers write is read in time that grows with it: every reader that has no such test
+// beside its own, in one table. Elsewhere: JSON (http/json-bytes), reports (feedback/growth,
+// feedback/dkim), MIME (mime/tree, mime/attacks), HTML, links and plain text (html/growth), Jinja
+// (jinja/growth, jinja/search), lint (lint/lint), captured emails (sandbox/captured-email).
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
@@ -297,7 +298,8 @@ it.each<[string, string[], (text: string) => unknown]>([
   ],
 ])('%s', (_, pieces, read) => expectLinearFor(pieces, read, { searchMs: 300 }));
 
-// One call of a tenant about its own domain held everybody up for 20 s: each word of 64 KB was looked for in all of them.
+// One call of a tenant about its own domain held everybody up for 20 s: each word of 64 KB was
+// looked for in all of them.
 describe('records of a domain', () => {
   const words = (size: number) =>
     Array.from({ length: Math.ceil(size / 8) }, (_, n) => `a:${n.toString(36).padStart(5, '0')}`);

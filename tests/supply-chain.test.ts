@@ -1,4 +1,5 @@
-// The software bill of materials: complete for what is shipped, without tools, and without a trace of where it was made.
+// The software bill of materials: complete for what is shipped, without tools, and without a trace
+// of where it was made.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

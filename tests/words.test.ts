@@ -1,4 +1,5 @@
-// Words that readers stumbled over, wherever people read: pages, errors, help, docs, emails. The list grows; the point is the reading.
+// Words that readers stumbled over, wherever people read: pages, errors, help, docs, emails. The
+// list grows; the point is the reading.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -132,4 +133,24 @@ it('pages say email, not mails', () => {
     );
   });
   expect(found).toEqual([]);
+});
+
+const GENERATED = ['client/operations.ts'];
+
+it('no comment is wider than 100 columns', () => {
+  const wide: string[] = [];
+  for (const folder of ['src', 'web/src', 'tests', 'bench', 'scripts']) {
+    for (const file of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(?:tsx?|js|sql)$/.test(file) || GENERATED.includes(file)) continue;
+      if (/(?:^|\/)(?:node_modules|fixtures|migrations)\//.test(file)) continue;
+      for (const [index, line] of readFileSync(join(ROOT, folder, file), 'utf8')
+        .split('\n')
+        .entries()) {
+        // What the linter is told must be on one line.
+        const isComment = /^\s*(?:\/\/|\/?\*|--)/.test(line) && !line.includes('biome-ignore');
+        if (isComment && [...line].length > 100) wide.push(`${folder}/${file}:${index + 1}`);
+      }
+    }
+  }
+  expect(wide).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// Bundles the dashboard into dist/web, which src/dashboard serves. Everything comes along: no CDN, no fonts from elsewhere.
+// Bundles the dashboard into dist/web, which src/dashboard serves. Everything comes along: no CDN,
+// no fonts from elsewhere.
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';

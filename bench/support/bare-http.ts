@@ -1,4 +1,5 @@
-// The least a Node process can do with a send: take the request, read its body to the end, answer 202. The floor under `bench accept`.
+// The least a Node process can do with a send: take the request, read its body to the end, answer
+// 202. The floor under `bench accept`.
 import { createServer } from 'node:http';
 
 const answer = JSON.stringify({ id: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C', status: 'queued' });

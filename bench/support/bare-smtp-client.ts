@@ -1,4 +1,5 @@
-// The least an SMTP client can do: commands and email as two ready buffers, replies counted by their line ends.
+// The least an SMTP client can do: commands and email as two ready buffers, replies counted by
+// their line ends.
 import { connect } from 'node:net';
 
 /** Hands over the same email while `more` says so; answers how often. */

@@ -1,5 +1,6 @@
-// The benchmarks, in the order of an email's way, with settings for a run of all of them: about 17 minutes on two cores. Read by
-// scripts/bench.ts, which runs them, and by scripts/describe-figures.ts, which wants each explained in docs/performance.md.
+// The benchmarks, in the order of an email's way, with settings for a run of all of them: about 17
+// minutes on two cores. Read by scripts/bench.ts, which runs them, and by
+// scripts/describe-figures.ts, which wants each explained in docs/performance.md.
 
 export interface Bench {
   env?: Record<string, string>;

@@ -1,4 +1,5 @@
-// What got worse between two runs of all benchmarks, beyond noise. scripts/bench.ts asks, with --against.
+// What got worse between two runs of all benchmarks, beyond noise. scripts/bench.ts asks, with
+// --against.
 import type { Result } from './results.ts';
 
 /** A run of all benchmarks: bench/results.json. */

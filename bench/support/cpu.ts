@@ -1,4 +1,5 @@
-// CPU time of processes from /proc (Linux): what a send costs whom has less noise than how long it took.
+// CPU time of processes from /proc (Linux): what a send costs whom has less noise than how long it
+// took.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_US = 10_000; // 100 ticks a second on every Linux we know

@@ -1,6 +1,6 @@
-// A lean HTTP load generator, run as a process of its own: keep-alive sockets, spread over one or more ports, that write ready bytes
-// and count answers. The file has one request, or several of the same length (the fourth word says how many), sent in turn.
-// load-rounds.ts says when.
+// A lean HTTP load generator, run as a process of its own: keep-alive sockets, spread over one or
+// more ports, that write ready bytes and count answers. The file has one request, or several of the
+// same length (the fourth word says how many), sent in turn. load-rounds.ts says when.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { round, runRounds } from './load-rounds.ts';

@@ -1,4 +1,5 @@
-// Rounds of HTTP load from a process of its own (http-load.ts), for benchmarks in which several services take turns.
+// Rounds of HTTP load from a process of its own (http-load.ts), for benchmarks in which several
+// services take turns.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// An installation to be measured: a PostgreSQL of its own, accounts that may send, a queue to be filled, and the service as
-// processes. What it started ends with it.
+// An installation to be measured: a PostgreSQL of its own, accounts that may send, a queue to be
+// filled, and the service as processes. What it started ends with it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The least an SMTP server can do: takes every email, and tells of it. Behind the sinks of the benchmarks, each in a process of
-// its own.
+// The least an SMTP server can do: takes every email, and tells of it. Behind the sinks of the
+// benchmarks, each in a process of its own.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 

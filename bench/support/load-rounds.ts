@@ -1,6 +1,7 @@
-// The rounds of a load generator: commands come on standard input as JSON lines {seconds, rate?}, each is answered with
-// {answered, failed, p50, p99}. With a rate as many are begun a second, whatever comes back; without, one after the other.
-// http-load.ts and smtp-load.ts do what is counted.
+// The rounds of a load generator: commands come on standard input as JSON lines {seconds, rate?},
+// each is answered with {answered, failed, p50, p99}. With a rate as many are begun a second,
+// whatever comes back; without, one after the other. http-load.ts and smtp-load.ts do what is
+// counted.
 import { createInterface } from 'node:readline';
 
 /** What is counted while it runs. */

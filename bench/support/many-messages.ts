@@ -1,5 +1,6 @@
-// An account with as many messages as a benchmark wants, a fifth of them of yesterday and the rest of today. They are made inside
-// the server, a statement for each stretch of the day, and indexed in between as maintenance does it.
+// An account with as many messages as a benchmark wants, a fifth of them of yesterday and the rest
+// of today. They are made inside the server, a statement for each stretch of the day, and indexed
+// in between as maintenance does it.
 
 import { indexFinishedDays, indexGrowingDay } from '../../src/messages/search-index.ts';
 import { createLog } from '../../src/process/log.ts';

@@ -1,5 +1,5 @@
-// What is around an installation, in a process of its own: the relay that takes its emails and reports each as delivered, and the
-// program that gets its webhooks. end-to-end.ts drives it.
+// What is around an installation, in a process of its own: the relay that takes its emails and
+// reports each as delivered, and the program that gets its webhooks. end-to-end.ts drives it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,4 +1,5 @@
-// An ordinary email of 3 KB as it goes into a batch, for queues that are filled without asking the API.
+// An ordinary email of 3 KB as it goes into a batch, for queues that are filled without asking the
+// API.
 import { parseMailbox } from '../../src/addresses.ts';
 import { newIdBytes } from '../../src/ids.ts';
 import type { PackedSend } from '../../src/sending/packed-send.ts';

@@ -1,4 +1,5 @@
-// PostgreSQL's own benchmark, where it is installed: what the server does when nobody stands before it.
+// PostgreSQL's own benchmark, where it is installed: what the server does when nobody stands before
+// it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

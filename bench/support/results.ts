@@ -1,4 +1,5 @@
-// What a benchmark found: printed for people and, where scripts/bench.ts collects them, kept as a line of JSON.
+// What a benchmark found: printed for people and, where scripts/bench.ts collects them, kept as a
+// line of JSON.
 import { appendFileSync } from 'node:fs';
 import { type Summary, show } from './rounds.ts';
 

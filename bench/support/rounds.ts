@@ -1,4 +1,5 @@
-// Noise here is at the scale of seconds, so contenders take turns in short rounds and the median of the ratios is reported.
+// Noise here is at the scale of seconds, so contenders take turns in short rounds and the median of
+// the ratios is reported.
 
 export interface Summary {
   median: number;

@@ -1,5 +1,6 @@
-// What `npm run bench citus` measures of an email, and the arithmetic of docs/scale.md over it: how much one node carries, and
-// what so many emails a day need. Read by bench/citus.ts and scripts/describe-scale.ts.
+// What `npm run bench citus` measures of an email, and the arithmetic of docs/scale.md over it: how
+// much one node carries, and what so many emails a day need. Read by bench/citus.ts and
+// scripts/describe-scale.ts.
 
 /** The figures by name: CPU in µs, room in bytes. */
 export const COSTS = {

@@ -1,5 +1,6 @@
-// A lean SMTP load generator, run as a process of its own: connections that stay, log in once and hand over one email after
-// the other, with MAIL, RCPT and DATA in one packet. load-rounds.ts says when.
+// A lean SMTP load generator, run as a process of its own: connections that stay, log in once and
+// hand over one email after the other, with MAIL, RCPT and DATA in one packet. load-rounds.ts says
+// when.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { round, runRounds } from './load-rounds.ts';

@@ -1,5 +1,5 @@
-// An SMTP sink in a process of its own that tells when an email came and how many there were. Used by fairness.ts, which has it
-// answer at once or, as relays do, after a while.
+// An SMTP sink in a process of its own that tells when an email came and how many there were. Used
+// by fairness.ts, which has it answer at once or, as relays do, after a while.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// A template as it would be without languages: every t('key', name=…) in it is replaced by its message.
+// A template as it would be without languages: every t('key', name=…) in it is replaced by its
+// message.
 import type { Message } from '../../src/templates/messages.ts';
 
 /** In text nothing is escaped; `escape` says how words stand in HTML. */
@@ -7,7 +8,9 @@ export interface Words {
   escape: (text: string) => string;
 }
 
-/** Words are written as text where they stand alone, and as a string where an expression needs them. */
+/**
+ * Words are written as text where they stand alone, and as a string where an expression needs them.
+ */
 export function withWordsWrittenIn(source: string, words: Words): string {
   return source
     .replace(/\{\{ (t\((?:[^()]|\([^()]*\))*\)) \}\}/g, (_, call) => asText(call, words))

@@ -1,5 +1,5 @@
-// Sign-up, from the form over the email to being signed in. Each test has a recipient of its own, so
-// they run side by side.
+// Sign-up, from the form over the email to being signed in. Each test has a recipient of its own,
+// so they run side by side.
 import { randomUUID } from 'node:crypto';
 import { test as base, expect } from '@playwright/test';
 import { mailboxFixtures } from 'sandmartin/testing';

@@ -199,7 +199,9 @@ async function checkAnswer(
   );
 }
 
-/** Names count too: email programs turn whatever looks like a link into one, wherever it is shown. */
+/**
+ * Names count too: email programs turn whatever looks like a link into one, wherever it is shown.
+ */
 function* checkLinks(hosts: readonly string[], send: LimitedSend): Generator<void, void> {
   const { request, from, replyTo, named, headers, attachments } = send;
   if (send.cameWhole) throw unseen(hosts, 'an email that is handed over whole');

@@ -155,8 +155,8 @@ export async function accountsWithDomain(
 }
 
 /**
- * Looks up every record in DNS and keeps what it found. The ownership record decides whether the account
- * may send from it.
+ * Looks up every record in DNS and keeps what it found. The ownership record decides whether the
+ * account may send from it.
  */
 export async function checkDomain(
   deps: CheckDeps,

@@ -1,5 +1,5 @@
-// Whether emails use a domain's own return path: proved by probes that came back, in doubt again when
-// relays change. Before it: return-path-probes.ts and relays/ know of both. After it:
+// Whether emails use a domain's own return path: proved by probes that came back, in doubt again
+// when relays change. Before it: return-path-probes.ts and relays/ know of both. After it:
 // mail/senders.ts gives each email its return path.
 import type { Database, Queryable } from '../store/pool.ts';
 import { returnPathHost } from './domain-records.ts';

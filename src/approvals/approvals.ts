@@ -146,7 +146,10 @@ function decide(
   };
 }
 
-/** Records what nobody decided in time; returns how many. One at a time, so that none holds up another. */
+/**
+ * Records what nobody decided in time; returns how many. One at a time, so that none holds up
+ * another.
+ */
 export async function lapseApprovals(database: Database): Promise<number> {
   const over = await database.query<{ accountId: number; uuid: string }>(
     `SELECT account_id AS "accountId", message_id AS uuid FROM approvals

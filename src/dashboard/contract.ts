@@ -7,7 +7,8 @@
 //   JSON.
 // - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended
 //   account), 404 not this account's, 429 with retry-after, 502 relay, 503.
-// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
+// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
+//   downloads.
 // - Email is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
 //   `{html, images?}`, it posts back `{height}` and `{words}`, its first words.
 import type { Role } from './views/common.ts';

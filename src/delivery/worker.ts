@@ -99,7 +99,9 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** The rounds over the lanes of one node. A node that is away or slow does not hold up the others. */
+/**
+ * The rounds over the lanes of one node. A node that is away or slow does not hold up the others.
+ */
 interface Looker extends Nap {
   database: Database;
   lastLane: number;

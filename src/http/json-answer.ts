@@ -1,6 +1,6 @@
 // A long answer as JSON, written piece by piece: 30 MB of text or base64 in one go hold the event
-// loop for 300 ms and take three copies. Before: rest/serve-operations.ts has the answer. After: the
-// socket, as fast as its reader reads.
+// loop for 300 ms and take three copies. Before: rest/serve-operations.ts has the answer. After:
+// the socket, as fast as its reader reads.
 import { Readable } from 'node:stream';
 import { Base64Text } from '../bytes/base64-text.ts';
 import { freeBytes } from '../bytes/free-bytes.ts';

@@ -39,7 +39,9 @@ export interface LintedEmail {
   unsubscribe: boolean;
 }
 
-/** More would be stopped halfway, and a thread that is handed 24 MB may take the process with it. */
+/**
+ * More would be stopped halfway, and a thread that is handed 24 MB may take the process with it.
+ */
 const MOST_LINTED = 10_000_000;
 
 /** Asked before its bytes become text. */

@@ -85,7 +85,9 @@ async function lockThing(
   await operation.lock?.(client, caller, input);
 }
 
-/** `/v1/templates/{slug}/publish` changes `/v1/templates/{slug}`. Undefined: what it makes is new. */
+/**
+ * `/v1/templates/{slug}/publish` changes `/v1/templates/{slug}`. Undefined: what it makes is new.
+ */
 function pathOf(
   { rest, scope }: Pick<Operation, 'rest' | 'scope'>,
   { accountId }: Caller,

@@ -1,6 +1,6 @@
-// What arrives together starts a few at a time, owners in turn, and the event loop looks for more in
-// between. Sockets are read in the order they became readable: behind 500 calls of one account, that of
-// another waited until all of them had been parsed. Used by the door for sends.
+// What arrives together starts a few at a time, owners in turn, and the event loop looks for more
+// in between. Sockets are read in the order they became readable: behind 500 calls of one account,
+// that of another waited until all of them had been parsed. Used by the door for sends.
 import { createLine } from './line.ts';
 
 /** Undefined: it may start now. */

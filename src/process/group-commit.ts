@@ -39,7 +39,9 @@ export interface GroupOptions<Item, Result> {
   apart?: (item: Item) => unknown;
 }
 
-/** From this many of one owner on, a group takes noticeably longer than that owner's share of it. */
+/**
+ * From this many of one owner on, a group takes noticeably longer than that owner's share of it.
+ */
 const CROWD = 8;
 
 interface Waiting<Item, Result> {

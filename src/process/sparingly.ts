@@ -11,7 +11,9 @@ const LONGEST_PAUSE_MS = 10_000;
 export const pauseAfter = (tookMs: number, times = 1): number =>
   Math.min(LONGEST_PAUSE_MS, (tookMs / MOST_OF_THE_TIME) * times);
 
-/** The last figure until its pause is over; who asks while it is being read gets the same reading. */
+/**
+ * The last figure until its pause is over; who asks while it is being read gets the same reading.
+ */
 export function sparingly<Figure>(read: () => Promise<Figure>): () => Promise<Figure> {
   let last: Promise<Figure> | undefined;
   return () => {

@@ -1,5 +1,6 @@
-// The docs as Markdown at /docs with the pictures and files that they link to, and /llms.txt, which tells programs that read for a person where
-// everything is. Read once at start: what is served is a list of names, never a path of the request.
+// The docs as Markdown at /docs with the pictures and files that they link to, and /llms.txt, which
+// tells programs that read for a person where everything is. Read once at start: what is served is
+// a list of names, never a path of the request.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';

@@ -31,8 +31,8 @@ export const HEALTH_PATHS = ['/healthz', '/readyz', '/metrics'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
 /**
- * `own`: a port that is there for this, and its operator says who reaches it. `private`: the machine
- * itself, and whatever a proxy on it passes on. `public`: the network.
+ * `own`: a port that is there for this, and its operator says who reaches it. `private`: the
+ * machine itself, and whatever a proxy on it passes on. `public`: the network.
  */
 export type Exposure = 'own' | 'private' | 'public';
 
@@ -72,7 +72,8 @@ const reasonOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;
 
 /**
- * What others report, such as the database, names hosts, users and files: it must not reach the network.
+ * What others report, such as the database, names hosts, users and files: it must not reach the
+ * network.
  */
 const publicReasonOf = (error: Error): string =>
   error instanceof Problem
@@ -80,7 +81,8 @@ const publicReasonOf = (error: Error): string =>
     : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
 
 async function answerMetrics(deps: HealthDeps): Promise<HttpAnswer> {
-  // Without the database the gauges stay as they were; the other metrics matter most at that moment.
+  // Without the database the gauges stay as they were; the other metrics matter most at that
+  // moment.
   await deps
     .refreshGauges()
     .catch((error) => deps.log.warn({ err: error }, 'gauges are out of date'));
@@ -114,8 +116,9 @@ const comesFromHere = (exposure: Exposure, headers: IncomingHttpHeaders): boolea
   exposure === 'own' || (exposure === 'private' && !isForwarded(headers));
 
 /**
- * On loopback too, what a proxy passes on comes from elsewhere, and so does what was sent to another
- * name: by a proxy that keeps it, or by a browser whose page made its own name mean this machine.
+ * On loopback too, what a proxy passes on comes from elsewhere, and so does what was sent to
+ * another name: by a proxy that keeps it, or by a browser whose page made its own name mean this
+ * machine.
  */
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDED.test(name)) ||

@@ -68,7 +68,8 @@ export function takePlainPosts(
     };
 
     function onData(chunk: Buffer): void {
-      // A client that keeps sending without waiting for answers, or without reading them, is not read any further.
+      // A client that keeps sending without waiting for answers, or without reading them, is not
+      // read any further.
       if (answering || socket.writableNeedDrain) putBack(chunk);
       else takeNext(held === undefined ? chunk : Buffer.concat([held, chunk]));
     }

@@ -1,6 +1,6 @@
-// Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24
-// hours after it was to go out. Without one, an agent's identical send within a minute is taken for a repeat: agents retry
-// what they did already.
+// Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24 hours
+// after it was to go out. Without one, an agent's identical send within a minute is taken for a
+// repeat: agents retry what they did already.
 import { hash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Door } from '../messages/door.ts';

@@ -35,7 +35,9 @@ export function readInstant(path: string, text: string): number {
   return minuteMs + ofDay.second * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
-/** RFC 3339 5.7: only at the end of a UTC day. No clock of ours has it, so it is the next second. */
+/**
+ * RFC 3339 5.7: only at the end of a UTC day. No clock of ours has it, so it is the next second.
+ */
 const isLeapSecond = (second: number, minuteMs: number): boolean =>
   second === 60 && (minuteMs + MINUTE_MS) % DAY_MS === 0;
 

@@ -36,10 +36,15 @@ export interface StoredMime {
   sevenBit: boolean;
 }
 
-/** About signing in, security, or from the service itself: it reaches even people who left every stream. */
+/**
+ * About signing in, security, or from the service itself: it reaches even people who left every
+ * stream.
+ */
 export const isAboutAccess = ({ keepLinks }: StoredHead): boolean => keepLinks === true;
 
-/** The stream whose unsubscribes apply to it; null: it must reach everyone, whatever they have left. */
+/**
+ * The stream whose unsubscribes apply to it; null: it must reach everyone, whatever they have left.
+ */
 export const heededStream = (head: StoredHead, stream: string): string | null =>
   isAboutAccess(head) ? null : stream;
 
@@ -88,7 +93,8 @@ export function writeHead(
   head: Omit<StoredHead, 'variables'>,
   variables: string | null = null,
 ): string {
-  // Field by field: of an ordinary head only the mailboxes, in a quarter of the time that JSON.stringify takes for an object.
+  // Field by field: of an ordinary head only the mailboxes, in a quarter of the time that
+  // JSON.stringify takes for an object.
   const fields = [
     `"v":${versionOf(head)}`,
     `"from":${writeMailbox(head.from)}`,
@@ -108,7 +114,9 @@ export function writeHead(
   return `{${fields.join(',')}}`;
 }
 
-/** The oldest form that can express it, so that older processes running beside this one can read it. */
+/**
+ * The oldest form that can express it, so that older processes running beside this one can read it.
+ */
 function versionOf({ mime, attachments }: Omit<StoredHead, 'variables'>): number {
   if (mime !== undefined) return 5;
   return attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3;

@@ -6,7 +6,7 @@
 //     closed ─────────────────────────────────────────────▶ open ◀──── the probe failed ────┐
 //      ▲  ▲                                                 │  │                            │
 //      │  └───────────────── reached or worked ─────────────┘  └── its wait is over ──▶ half-open
-//      │                                                                          (one probe under way)
+//      │                                                                     (one probe at a time)
 //      └──────────────────────────── reached or worked ─────────────────────────────────────┘
 //
 // A circuit that opened because emails hung is on trial after a greeting: few emails at a time, and

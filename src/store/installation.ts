@@ -2,8 +2,9 @@
 // all processes share it. Keys for separate purposes are derived from it, so that a token of one
 // kind is never valid as another.
 //
-//              SECRET_KEY set the first time: all is resealed          `secret rotate`: all is resealed
-//   its own ──────────────────────────────────────────────▶ SECRET_KEY ─────────────────────────────────▶ another
+//              SECRET_KEY set the first time              `secret rotate`
+//   its own ──────────────────────────────▶ SECRET_KEY ──────────────────▶ another
+//                  all is resealed                       all is resealed
 //
 // A verifier in the table says which secret is in force. A process with another one does not start;
 // one that is running when the secret changes seals nothing more (vault.ts) and is told to end

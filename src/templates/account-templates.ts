@@ -40,8 +40,8 @@ const EDITS_PER_SECOND = 100;
 
 /**
  * A copy of a template, published as it is, unless it is to be a draft: from now on the account's
- * sends find the copy under its slug. Where the account has a template of its own under the slug, that is copied, else the
- * system's.
+ * sends find the copy under its slug. Where the account has a template of its own under the slug,
+ * that is copied, else the system's.
  */
 export async function cloneTemplate(
   deps: TemplateDeps,

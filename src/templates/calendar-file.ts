@@ -1,5 +1,5 @@
-// The calendar file of an email (RFC 5545), which ui.calendar_file asks for: what is booked lands in
-// the reader's calendar by one tap. Before: carried-file.ts. After: an attachment, and no mark.
+// The calendar file of an email (RFC 5545), which ui.calendar_file asks for: what is booked lands
+// in the reader's calendar by one tap. Before: carried-file.ts. After: an attachment, and no mark.
 import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { CarriedFile } from './carried-file.ts';

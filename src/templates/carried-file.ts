@@ -1,5 +1,5 @@
-// A file that an email carries, and how a preview shows it. Before: carrying.ts found what templates
-// ask for; logos.ts has the account's. After: sending/accept.ts puts it beside the HTML.
+// A file that an email carries, and how a preview shows it. Before: carrying.ts found what
+// templates ask for; logos.ts has the account's. After: sending/accept.ts puts it beside the HTML.
 
 /** An image that the HTML shows as `cid:…`, or, without a contentId, a file to open. */
 export interface CarriedFile {

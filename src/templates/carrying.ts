@@ -1,6 +1,6 @@
-// What an email carries beside its HTML: QR codes, the pictures of samples, a calendar file. Templates
-// ask for each by a mark in the HTML. Before: email-maker.ts rendered it, in a thread. After:
-// sending/accept.ts puts the files beside it.
+// What an email carries beside its HTML: QR codes, the pictures of samples, a calendar file.
+// Templates ask for each by a mark in the HTML. Before: email-maker.ts rendered it, in a thread.
+// After: sending/accept.ts puts the files beside it.
 import { carryCalendarFile } from './calendar-file.ts';
 import type { CarriedFile } from './carried-file.ts';
 import { carryQrCodes } from './qr-codes.ts';

@@ -240,7 +240,9 @@ export const systemLanguage = (
   wanted?: string,
 ): Language => textsFor(catalog, messages, [html]).language({ wanted, standard: undefined });
 
-/** The system templates whose slugs appear in quotes in the sources: extended, included, imported. */
+/**
+ * The system templates whose slugs appear in quotes in the sources: extended, included, imported.
+ */
 export const systemTemplatesIn = (
   templates: Catalog['templates'],
   sources: readonly string[],

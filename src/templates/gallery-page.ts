@@ -1,6 +1,6 @@
-// The page of the gallery: a list of all templates, and one of them as it is chosen to be seen. It loads
-// each email by its path, so the same page works from the service and from a folder. Before it:
-// gallery.ts.
+// The page of the gallery: a list of all templates, and one of them as it is chosen to be seen. It
+// loads each email by its path, so the same page works from the service and from a folder. Before
+// it: gallery.ts.
 import { createHash } from 'node:crypto';
 import type { SystemTemplate } from './catalog.ts';
 import { categories } from './categories.ts';

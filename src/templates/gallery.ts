@@ -1,6 +1,6 @@
-// The gallery: every system template with its sample, in each layout, light and dark, as text and as
-// source. Before it: rest/gallery.ts answers a browser, scripts/gallery.ts writes the same files into
-// a folder. After it: email-maker.ts makes the email; gallery-page.ts is the page around them.
+// The gallery: every system template with its sample, in each layout, light and dark, as text and
+// as source. Before it: rest/gallery.ts answers a browser, scripts/gallery.ts writes the same files
+// into a folder. After it: email-maker.ts makes the email; gallery-page.ts is the page around them.
 import { brandingContext } from './branding.ts';
 import { showCarried } from './carried-file.ts';
 import type { Catalog } from './catalog.ts';

@@ -142,7 +142,9 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT =
   /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 
-/** ISO 8601: a day, or a day with its time, of UTC where it does not say. Seconds since 1970 too. */
+/**
+ * ISO 8601: a day, or a day with its time, of UTC where it does not say. Seconds since 1970 too.
+ */
 function readDate(value: Value): { at: Date; day: boolean } | undefined {
   const text = textOf(value);
   const seconds = text === undefined ? readNumber(value) : undefined;

@@ -1,3 +1,4 @@
-// The languages that the catalogue is written in: one file each in catalog/messages. For pages that let somebody choose one.
+// The languages that the catalogue is written in: one file each in catalog/messages. For pages that
+// let somebody choose one.
 
 export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'] as const;

@@ -1,6 +1,6 @@
 // A QR code as its modules, dark or light (ISO/IEC 18004): bytes, level M (15 % may be lost),
-// versions 1 to 18, which is all that can be scanned off a screen. Before: qr-codes.ts has the text.
-// After: it draws them.
+// versions 1 to 18, which is all that can be scanned off a screen. Before: qr-codes.ts has the
+// text. After: it draws them.
 
 /** Of level M, by version: check bytes in a block, and blocks. */
 const CHECK_BYTES = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26];

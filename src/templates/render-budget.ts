@@ -13,7 +13,9 @@ export interface RenderBudget {
   enter(whose: { share: string; ratePerSecond: number }): (ms: number) => void;
 }
 
-/** For each call per second that an account may make; an ordinary email takes half a millisecond. */
+/**
+ * For each call per second that an account may make; an ordinary email takes half a millisecond.
+ */
 const MS_PER_CALL = 5;
 /** However few calls an account may make, because threads are slow at first. */
 const LEAST_MS_PER_SECOND = 100;

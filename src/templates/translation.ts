@@ -155,7 +155,9 @@ interface Asked {
 
 /** The texts of one template: its own, then those of templates it builds upon, then the common. */
 export class Texts {
-  /** The languages of its own messages. Null: it has none; its text is in the account's language. */
+  /**
+   * The languages of its own messages. Null: it has none; its text is in the account's language.
+   */
   readonly locales: ReadonlySet<string> | null;
   private readonly layers: readonly MessagesByLocale[];
   private readonly translators = new Map<string, Translator>();

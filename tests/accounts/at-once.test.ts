@@ -1,4 +1,5 @@
-// Two callers at once, where the second finds what the first has just changed: it is told, and nothing breaks.
+// Two callers at once, where the second finds what the first has just changed: it is told, and
+// nothing breaks.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { makeAddressToken } from '../../src/accounts/address-verification.ts';

@@ -1,4 +1,5 @@
-// API keys that end, that work from some networks only, and that carry a checksum; through every door that takes one.
+// API keys that end, that work from some networks only, and that carry a checksum; through every
+// door that takes one.
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum, listKeys } from '../../src/accounts/keys.ts';
@@ -31,7 +32,9 @@ const make = (bounds: Parameters<typeof createKey>[2]['bounds']) =>
     scopes: ['email:send', 'email:read'],
   });
 
-/** Its status at each door: the short way, node:http (a query makes it unusual), a read, and MCP. */
+/**
+ * Its status at each door: the short way, node:http (a query makes it unusual), a read, and MCP.
+ */
 async function statuses(key: string, from: string): Promise<number[]> {
   const headers = { 'x-forwarded-for': from, 'x-api-key': key, 'content-type': 'application/json' };
   const body = JSON.stringify(anEmail());

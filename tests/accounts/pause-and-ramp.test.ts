@@ -1,4 +1,5 @@
-// An account is paused when too much of its email bounces or is complained about, and resumed by the operator; a new one ramps up.
+// An account is paused when too much of its email bounces or is complained about, and resumed by
+// the operator; a new one ramps up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, getAccount } from '../../src/accounts/accounts.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,4 +1,5 @@
-// What `npm run bench -- --against FILE` calls worse, with made-up results; and that docs/performance.md shows what was measured.
+// What `npm run bench -- --against FILE` calls worse, with made-up results; and that
+// docs/performance.md shows what was measured.
 import { describe, expect, it } from 'vitest';
 import { missedGoals, type Run, whatGotWorse } from '../../bench/support/comparison.ts';
 import type { Result } from '../../bench/support/results.ts';

@@ -1,4 +1,5 @@
-// Account and plan: quota and rate, what a free account cannot do and why, tracking, name, password.
+// Account and plan: quota and rate, what a free account cannot do and why, tracking, name,
+// password.
 import { afterAll, describe, expect, it } from 'vitest';
 import { look, openDashboard, PASSWORD, told } from './dashboard.ts';
 

@@ -1,5 +1,6 @@
-// The host of an MCP App, as the official package has it, for held-email-app.test.ts: frames the App under the policy that
-// hosts give, passes a tool's result on, and hands what the App asks for to the test.
+// The host of an MCP App, as the official package has it, for held-email-app.test.ts: frames the
+// App under the policy that hosts give, passes a tool's result on, and hands what the App asks for
+// to the test.
 import { AppBridge, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
 
 const POLICY =

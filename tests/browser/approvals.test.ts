@@ -1,4 +1,5 @@
-// Approving in a browser: the page "Waiting for approval" as emails come in, one held email and the decision about it, the mailed link, and the page Connect.
+// Approving in a browser: the page "Waiting for approval" as emails come in, one held email and the
+// decision about it, the mailed link, and the page Connect.
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
@@ -32,7 +33,10 @@ const receipt = (code: string) => ({
   variables: { code },
 });
 
-/** At both widths, in light and dark: nothing is wider than the window, nothing that axe-core takes for serious. */
+/**
+ * At both widths, in light and dark: nothing is wider than the window, nothing that axe-core takes
+ * for serious.
+ */
 async function lookAtBoth(page: Page, name: string): Promise<void> {
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 900 });

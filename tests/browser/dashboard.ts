@@ -1,5 +1,6 @@
 // A dashboard for a test file: the real service with the built pages, and a browser to walk them.
-// `look` lets axe-core judge the page in light and dark, and takes screenshots where they are asked for (support/browser.ts).
+// `look` lets axe-core judge the page in light and dark, and takes screenshots where they are asked
+// for (support/browser.ts).
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,7 +31,10 @@ export { screenshot } from '../support/browser.ts';
 export interface Dashboard {
   service: TestService;
   url: string;
-  /** A browser window of its own, signed in as a new user of the account; without one, not signed in. */
+  /**
+   * A browser window of its own, signed in as a new user of the account; without one, not signed
+   * in.
+   */
   open(user?: { accountId: number; role: MemberRole; operator?: boolean }): Promise<Page>;
   stop(): Promise<void>;
 }
@@ -71,8 +75,9 @@ async function whatIsShown(browser: Browser): Promise<string> {
 }
 
 /**
- * Behind every dialog the page is blurred. Without a graphics card that took two thirds of a dialog's time, and none of what
- * tests ask for shows it. A sheet of its own: the page's policy lets in no style.
+ * Behind every dialog the page is blurred. Without a graphics card that took two thirds of a
+ * dialog's time, and none of what tests ask for shows it. A sheet of its own: the page's policy
+ * lets in no style.
  */
 const WITHOUT_BLUR = `{
   const sheet = new CSSStyleSheet();
@@ -81,8 +86,8 @@ const WITHOUT_BLUR = `{
 }`;
 
 /**
- * Windows of tests are on a metered line, so that each loads what it shows and not the code of all pages (web/src/shell/ahead.ts).
- * A test about that adds `setMetered(false)`.
+ * Windows of tests are on a metered line, so that each loads what it shows and not the code of all
+ * pages (web/src/shell/ahead.ts). A test about that adds `setMetered(false)`.
  */
 export const setMetered = (isMetered: boolean): string =>
   `Object.defineProperty(NetworkInformation.prototype, 'saveData',
@@ -97,8 +102,8 @@ const KEEP_TOASTS = `
   }).observe(document, { childList: true, subtree: true });`;
 
 /**
- * Waits for a toast that nobody asked about yet. Toasts are gone after four seconds, in which a busy machine may not have looked:
- * what they said is kept.
+ * Waits for a toast that nobody asked about yet. Toasts are gone after four seconds, in which a
+ * busy machine may not have looked: what they said is kept.
  */
 export async function told(page: Page, words: string | RegExp): Promise<void> {
   await until(async () => {
@@ -140,7 +145,10 @@ async function openPage(
 
 const faults = new WeakMap<Page, string[]>();
 
-/** Whatever the page complains about: errors of scripts, and what the Content-Security-Policy blocked. */
+/**
+ * Whatever the page complains about: errors of scripts, and what the Content-Security-Policy
+ * blocked.
+ */
 function watchFaults(page: Page): void {
   const list: string[] = [];
   faults.set(page, list);
@@ -188,7 +196,10 @@ export async function findings(page: Page, rules: { runOnly?: string[] } = {}): 
     );
 }
 
-/** Builds dist/web when a source is newer than it. Test files run side by side, so one builds and the others wait. */
+/**
+ * Builds dist/web when a source is newer than it. Test files run side by side, so one builds and
+ * the others wait.
+ */
 async function buildPages(): Promise<void> {
   const lock = join(root, 'node_modules/.web-build');
   await until(async () => {
@@ -211,7 +222,10 @@ async function buildPages(): Promise<void> {
   });
 }
 
-/** In a process of its own: under a test runner's NODE_ENV the pages would get React's development build. */
+/**
+ * In a process of its own: under a test runner's NODE_ENV the pages would get React's development
+ * build.
+ */
 const build = (): Promise<unknown> =>
   promisify(execFile)(
     process.execPath,

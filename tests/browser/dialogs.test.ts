@@ -13,7 +13,10 @@ import { openDashboard, PASSWORD, told } from './dashboard.ts';
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
 
-/** Looks at every frame, from the moment a dialog is there: `moved` says which of its buttons were elsewhere before. */
+/**
+ * Looks at every frame, from the moment a dialog is there: `moved` says which of its buttons were
+ * elsewhere before.
+ */
 const WATCH_BUTTONS = `
   globalThis.moved = [];
   const places = new WeakMap();

@@ -1,5 +1,5 @@
-// Editing safely: what is typed is what stands there, nobody's work is lost or put live unseen, and what goes live
-// was tried on what was really sent.
+// Editing safely: what is typed is what stands there, nobody's work is lost or put live unseen, and
+// what goes live was tried on what was really sent.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/service.ts';
@@ -62,7 +62,8 @@ async function typeLine(page: Page, before: string, after: string): Promise<void
     .locator('.cm-line')
     .filter({ hasText: `<p>${before}</p>` })
     .click();
-  // Typed over, Chromium would keep the colours by a style of its own, which the page's policy forbids.
+  // Typed over, Chromium would keep the colours by a style of its own, which the page's policy
+  // forbids.
   for (const key of ['Home', 'Shift+End', 'Delete']) await page.keyboard.press(key);
   await page.keyboard.type(after);
 }

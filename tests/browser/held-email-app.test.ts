@@ -1,4 +1,5 @@
-// The MCP App in a real browser, framed by the official package's host: it shows the held email, leads to the page where a person decides, and can do nothing else.
+// The MCP App in a real browser, framed by the official package's host: it shows the held email,
+// leads to the page where a person decides, and can do nothing else.
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';

@@ -1,5 +1,5 @@
-// The keyboard: ⌘K leads everywhere, `/` searches, j and k walk lists, `?` tells, and the five things that people do most are
-// done without a mouse. And what the pages weigh.
+// The keyboard: ⌘K leads everywhere, `/` searches, j and k walk lists, `?` tells, and the five
+// things that people do most are done without a mouse. And what the pages weigh.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -343,8 +343,9 @@ describe.skipIf(!dashboard)('Without a mouse', () => {
 
 describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
-   * Waits until no script or style is under way and none came for half a second. Playwright's `networkidle` is about frames as
-   * well: with the editor's preview, which is made anew, it was waited for in vain.
+   * Waits until no script or style is under way and none came for half a second. Playwright's
+   * `networkidle` is about frames as well: with the editor's preview, which is made anew, it was
+   * waited for in vain.
    */
   function watchAssets(page: Page): () => Promise<unknown> {
     const isAsset = (one: Request) => ['script', 'stylesheet'].includes(one.resourceType());

@@ -1,4 +1,5 @@
-// API keys: shown once, limited for an agent, revoked after asking and refused at once. A viewer only looks.
+// API keys: shown once, limited for an agent, revoked after asking and refused at once. A viewer
+// only looks.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEmail } from '../support/service.ts';

@@ -1,4 +1,5 @@
-// Operator: all accounts; one is made, given other figures, suspended (its keys are refused at once) and resumed.
+// Operator: all accounts; one is made, given other figures, suspended (its keys are refused at
+// once) and resumed.
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEmail } from '../support/service.ts';
 import { look, openDashboard, told } from './dashboard.ts';

@@ -1,5 +1,6 @@
-// As quick as the network allows, and no slower with many rows. Every page shows what it is about after one round trip to the
-// server at most, and with none once it was visited; a list of thousands of rows lays out those in sight.
+// As quick as the network allows, and no slower with many rows. Every page shows what it is about
+// after one round trip to the server at most, and with none once it was visited; a list of
+// thousands of rows lays out those in sight.
 // Shown by what a page waits for, not by a clock: what is held here never comes.
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,8 +16,9 @@ afterAll(() => dashboard?.stop());
 const CALLS = /\/(v1|dashboard\/api)\//;
 
 /**
- * From `holdCalls` on, calls wait until `letGo`. One that the page makes after an answer may be because of that answer: it gets none.
- * Held in the page: what Playwright's routes hold passes through this process, and takes the browser its cache.
+ * From `holdCalls` on, calls wait until `letGo`. One that the page makes after an answer may be
+ * because of that answer: it gets none. Held in the page: what Playwright's routes hold passes
+ * through this process, and takes the browser its cache.
  */
 const HOLD_CALLS = `
   let round;
@@ -113,7 +115,8 @@ describe.skipIf(!dashboard)('Every page', () => {
       await resting.goto(path);
       await resting.getByRole('main').getByText(shows, { exact: false }).first().waitFor();
       await resting.waitForLoadState('networkidle');
-      // On a busy machine an answer may still be on its way; what never rests is drawn in any three seconds.
+      // On a busy machine an answer may still be on its way; what never rests is drawn in any three
+      // seconds.
       await expect.poll(drawn, { message: page }).toBeLessThan(4);
     }
     await resting.close();

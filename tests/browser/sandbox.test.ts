@@ -1,4 +1,5 @@
-// Sandbox: captured emails as they went over the wire, the simulator's addresses, and an emptied inbox.
+// Sandbox: captured emails as they went over the wire, the simulator's addresses, and an emptied
+// inbox.
 import { afterAll, describe, it } from 'vitest';
 import { captured } from '../support/captured.ts';
 import { anEmail } from '../support/service.ts';

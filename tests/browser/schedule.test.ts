@@ -1,5 +1,6 @@
-// Emails that are scheduled: found in the list, moved, sent now or cancelled on their page. What happened is what the service
-// says, not only what the page shows; a viewer only looks, and one that has gone is told why it stays.
+// Emails that are scheduled: found in the list, moved, sent now or cancelled on their page. What
+// happened is what the service says, not only what the page shows; a viewer only looks, and one
+// that has gone is told why it stays.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEmail, type TestAccount } from '../support/service.ts';

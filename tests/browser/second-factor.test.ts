@@ -1,5 +1,6 @@
-// Second factors and sessions in a real browser, with Chromium's own authenticator: added, used to sign in, asked for by an
-// account. And two tabs of one session, of which one goes on in another account.
+// Second factors and sessions in a real browser, with Chromium's own authenticator: added, used to
+// sign in, asked for by an account. And two tabs of one session, of which one goes on in another
+// account.
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeNext, codeNow, fromBase32 } from '../dashboard/app-codes.ts';
@@ -225,14 +226,16 @@ describe.skipIf(!dashboard)('Two tabs of one session', () => {
     await first.getByRole('dialog').getByRole('button', { name: 'Suppress' }).click();
     await first.getByText('ada@example.net').first().waitFor();
     expect(await written()).toEqual([{ account_id: one.id }]);
-    // Now the other tab is the one that is behind: what it reads again and again tells it, and it leaves.
+    // Now the other tab is the one that is behind: what it reads again and again tells it, and it
+    // leaves.
     await second
       .getByRole('dialog', { name: 'You are in another account now' })
       .getByRole('button', { name: 'Leave this page' })
       .click();
     await second.getByRole('button', { name: 'Alder Owner' }).waitFor();
 
-    // A new session begins in the first account. Where the way back to the page's own fails, nothing of it goes there.
+    // A new session begins in the first account. Where the way back to the page's own fails,
+    // nothing of it goes there.
     await second.getByRole('button', { name: 'Alder Owner' }).click();
     await second.getByRole('menuitem', { name: 'Birch' }).click();
     await second.getByRole('button', { name: 'Birch Owner' }).waitFor();

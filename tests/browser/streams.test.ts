@@ -1,4 +1,5 @@
-// Streams in a browser: the account's page of them, and the page where a recipient chooses, without script.
+// Streams in a browser: the account's page of them, and the page where a recipient chooses, without
+// script.
 import { afterAll, describe, expect, it } from 'vitest';
 import { openStreams } from '../streams/support.ts';
 import { findings, look, openDashboard, screenshot } from './dashboard.ts';

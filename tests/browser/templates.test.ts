@@ -1,4 +1,5 @@
-// Templates: clone, edit, see the fault where it is, fix, publish, send a test; compare versions and roll back.
+// Templates: clone, edit, see the fault where it is, fix, publish, send a test; compare versions
+// and roll back.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,7 +70,8 @@ describe.skipIf(!dashboard)('Templates', () => {
       .waitFor();
     expect(await language.inputValue()).toBe('de');
 
-    // Its place: on a line with the search, below it on a phone; beside nothing that it would cover.
+    // Its place: on a line with the search, below it on a phone; beside nothing that it would
+    // cover.
     const search = page.getByRole('searchbox', { name: 'Search templates' });
     const chips = page.getByRole('group', { name: 'Category' });
     for (const width of [375, 768, 1280]) {

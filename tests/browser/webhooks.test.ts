@@ -1,4 +1,5 @@
-// Webhooks: an endpoint fails, its delivery is looked at and tried again, and arrives; test events, rotation, replay.
+// Webhooks: an endpoint fails, its delivery is looked at and tried again, and arrives; test events,
+// rotation, replay.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';

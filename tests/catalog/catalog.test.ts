@@ -1,4 +1,5 @@
-// The catalogue as files: complete, consistent, and refused at start with a clear word when something is wrong with it.
+// The catalogue as files: complete, consistent, and refused at start with a clear word when
+// something is wrong with it.
 import {
   cpSync,
   mkdirSync,

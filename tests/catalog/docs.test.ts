@@ -1,4 +1,5 @@
-// The documentation of templates is complete: the catalogue is fresh, and every macro, field, block and meaning is described.
+// The documentation of templates is complete: the catalogue is fresh, and every macro, field, block
+// and meaning is described.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The HTML of every template against html-validate's rules and caniemail's data (both offline), and against rules of our own.
-// What is allowed although a checker objects stands here with its reason; an entry that is no longer needed fails the test.
+// The HTML of every template against html-validate's rules and caniemail's data (both offline), and
+// against rules of our own. What is allowed although a checker objects stands here with its reason;
+// an entry that is no longer needed fails the test.
 import { caniemail } from 'caniemail';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +26,10 @@ const allowedRules: Record<string, string> = {
     'role="article" stands on a div because webmails replace <article> by a div without a role',
 };
 
-/** Features that caniemail knows some client not to support, and why an email stays whole without them there. */
+/**
+ * Features that caniemail knows some client not to support, and why an email stays whole without
+ * them there.
+ */
 const allowedFeatures: Record<string, string> = {
   '<style> element':
     'only dark mode and small screens are in it; without it the email is the light, fluid one',
@@ -125,7 +129,8 @@ describe('our own rules', () => {
     // Whoever reads with images off, or out loud, is told where each link goes.
     for (const [, label] of html.matchAll(/<a [^>]*>([^<]*)<\/a>/g))
       expect(label!.trim()).not.toBe('');
-    // The line shown beside the subject is ours, and is not followed by the first words of the email.
+    // The line shown beside the subject is ours, and is not followed by the first words of the
+    // email.
     expect(html).toMatch(/display:none[^>]*>[^<&]{10,}.*(?:&#847;&zwnj;&nbsp;&#8199;){30}/);
   });
 

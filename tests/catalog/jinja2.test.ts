@@ -1,5 +1,5 @@
-// The catalogue through real Jinja2 (Python), where it is installed: the same bytes as from our engine for every template,
-// and no template reads a name that its schema does not declare.
+// The catalogue through real Jinja2 (Python), where it is installed: the same bytes as from our
+// engine for every template, and no template reads a name that its schema does not declare.
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { brandingContext } from '../../src/templates/branding.ts';

@@ -1,5 +1,6 @@
-// The catalogue in its languages: each has every message and no other, with the same placeholders and the plural forms that
-// the language has; every template renders in each with nothing left in English or unfilled.
+// The catalogue in its languages: each has every message and no other, with the same placeholders
+// and the plural forms that the language has; every template renders in each with nothing left in
+// English or unfilled.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -98,7 +99,8 @@ describe.each(LANGUAGES)('%s', (locale) => {
         const { subject, html, text } = render(template, fullBranding, variables, locale);
         expect(html).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`);
         expect(`${subject}\n${text}`).not.toMatch(/\{\w+\}|undefined|None|\[object/);
-        // No sentence ends twice ("390 kr.."), and a subject is searched for by the hyphen that people type.
+        // No sentence ends twice ("390 kr.."), and a subject is searched for by the hyphen that
+        // people type.
         expect(html).not.toMatch(/\p{L}\.\.(?!\.)/u);
         expect(subject).not.toContain('\u2011');
         expect(subject.length).toBeGreaterThan(3);

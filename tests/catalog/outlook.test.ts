@@ -1,5 +1,6 @@
-// What Outlook on Windows makes of every template, and what any reader has of it without images. Outlook lays out with Word,
-// which reads the conditional comments and knows padding, borders, widths and grounds only where these tests allow them.
+// What Outlook on Windows makes of every template, and what any reader has of it without images.
+// Outlook lays out with Word, which reads the conditional comments and knows padding, borders,
+// widths and grounds only where these tests allow them.
 import { describe, expect, it } from 'vitest';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import type { SystemTemplate } from '../../src/templates/catalog.ts';
@@ -26,7 +27,10 @@ const asWord = (html: string): string =>
     .replace(/<!--\[if mso\]>(.*?)<!\[endif\]-->/gs, '$1');
 const asOthers = (html: string): string => html.replace(/<!--.*?-->/gs, '');
 
-/** The tags of the body with what they stand in. Fails where one is not closed, or in another's place. */
+/**
+ * The tags of the body with what they stand in. Fails where one is not closed, or in another's
+ * place.
+ */
 function tagsOf(html: string): Tag[] {
   const body = asOthers(html.slice(html.indexOf('<body')));
   const found: Tag[] = [];

@@ -1,4 +1,5 @@
-// Plain text from HTML: what people would have written, from our own templates and from whatever accounts bring.
+// Plain text from HTML: what people would have written, from our own templates and from whatever
+// accounts bring.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';

@@ -1,6 +1,7 @@
-// Every template in Chromium, in each layout, at the width of a phone and of a desktop client, light and dark: nothing is wider
-// than the window, and small text is readable. In `npm test` the layouts take turns over widths and colours. With PICTURES=card or PICTURES=all (all layouts) there are pictures for people to look
-// at, in .artifacts/screenshots.
+// Every template in Chromium, in each layout, at the width of a phone and of a desktop client,
+// light and dark: nothing is wider than the window, and small text is readable. In `npm test` the
+// layouts take turns over widths and colours. With PICTURES=card or PICTURES=all (all layouts)
+// there are pictures for people to look at, in .artifacts/screenshots.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -126,7 +127,10 @@ function overflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Runs in the page: words and numbers that go on in the next line. Addresses of pages may: nobody can tell where they should break. */
+/**
+ * Runs in the page: words and numbers that go on in the next line. Addresses of pages may: nobody
+ * can tell where they should break.
+ */
 const brokenWords = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -143,7 +147,10 @@ const brokenWords = `(() => {
   return broken;
 })()`;
 
-/** Runs in the page: texts, also those in place of images, whose contrast with the ground below them is under 4.5. */
+/**
+ * Runs in the page: texts, also those in place of images, whose contrast with the ground below them
+ * is under 4.5.
+ */
 const faintText = `(() => {
   const parse = (color) => color.match(/[\\d.]+/g).map(Number);
   const luminance = ([r, g, b]) => {

@@ -1,5 +1,6 @@
-// Every template, as it is sent, before SpamAssassin where that is installed: no rule about what an email is made of costs a
-// point. A run without the network knows nothing about the server, the signature or the sender's name in lists.
+// Every template, as it is sent, before SpamAssassin where that is installed: no rule about what an
+// email is made of costs a point. A run without the network knows nothing about the server, the
+// signature or the sender's name in lists.
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';

@@ -1,6 +1,7 @@
 // On a real Citus: every statement of an email's way is one task on one node. Citus counts what its
-// planner sent to one shard and to several, on each server; what a process does by the clock (looking
-// at all queues, metrics) does not grow with the emails, so that two loads tell one from the other.
+// planner sent to one shard and to several, on each server; what a process does by the clock
+// (looking at all queues, metrics) does not grow with the emails, so that two loads tell one from
+// the other.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
@@ -24,7 +25,10 @@ import { accountsOfBothNodes } from './accounts.ts';
 const why = whyNoCitus();
 if (why !== undefined) console.info(`tests/citus/one-task is skipped: ${why}`);
 
-/** What is about all accounts, and asked by the clock, by operators or for an email of the service itself. */
+/**
+ * What is about all accounts, and asked by the clock, by operators or for an email of the service
+ * itself.
+ */
 const OF_ALL_ACCOUNTS = [
   // Metrics.
   /^SELECT count\(\*\) FILTER \(WHERE d.state <> 'set aside'\) AS depth/,

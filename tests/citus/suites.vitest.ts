@@ -1,4 +1,5 @@
-// npm run test:citus: suites of every door on a real Citus of three servers instead of one PostgreSQL.
+// npm run test:citus: suites of every door on a real Citus of three servers instead of one
+// PostgreSQL.
 import { configDefaults, defineConfig } from 'vitest/config';
 import { EACH, ONCE } from '../../vitest.config.ts';
 

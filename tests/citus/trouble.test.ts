@@ -96,7 +96,8 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
 
   it('a running installation is distributed while sends go on: none is lost', async () => {
     const grown = await createCitusDatabase(cluster, 'grown', false);
-    // Not the sandbox, which stores in the same database: while that is locked it would be taken for a relay that hangs.
+    // Not the sandbox, which stores in the same database: while that is locked it would be taken
+    // for a relay that hangs.
     const sink = await startSink();
     const service = await startOn(grown, { RELAY_URL: sink.url });
     const accounts = await Promise.all([1, 2, 3, 4].map(() => service.account()));
@@ -145,7 +146,10 @@ async function othersGoOn(own: CitusDatabase, here: TestAccount, away: TestAccou
   expect(stdout).toMatch(/nodes .*is unreachable: its accounts get 503/);
 }
 
-/** Delivered ones, as a running installation has many of: inside the server, each with content and events. */
+/**
+ * Delivered ones, as a running installation has many of: inside the server, each with content and
+ * events.
+ */
 async function makeMessages({ database }: CitusDatabase, accountId: number, count: number) {
   await database.query(
     `WITH made AS (

@@ -1,5 +1,6 @@
 // Who may call what. Walks the route table of the contract, so that no route can be forgotten:
-// every route needs a session and our own page; viewers write nothing; what belongs to another account is not there.
+// every route needs a session and our own page; viewers write nothing; what belongs to another
+// account is not there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { type Access, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';

@@ -1,4 +1,5 @@
-// Analytics count recipients, not messages: of one email to ten of whom one bounced, ten percent bounced.
+// Analytics count recipients, not messages: of one email to ten of whom one bounced, ten percent
+// bounced.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { readAnalytics } from '../../src/messages/analytics.ts';

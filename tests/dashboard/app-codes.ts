@@ -1,5 +1,6 @@
-// The codes of an authenticator app, as tests type them. The service takes those of the step before, of now and of the next;
-// a test that typed the one before would come too late whenever a step ends between its clock and the service's.
+// The codes of an authenticator app, as tests type them. The service takes those of the step
+// before, of now and of the next; a test that typed the one before would come too late whenever a
+// step ends between its clock and the service's.
 import { codeOf, stepAt } from '../../src/people/totp.ts';
 
 export const codeNow = (secret: Buffer): string => codeOf(secret, stepAt(Date.now()));

@@ -1,4 +1,5 @@
-// An authenticator in software: makes a key and signs challenges as a security key does, with faults where a test wants them.
+// An authenticator in software: makes a key and signs challenges as a security key does, with
+// faults where a test wants them.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { PasskeyAssertion } from '../../src/dashboard/views/factors.ts';
 

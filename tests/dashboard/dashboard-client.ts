@@ -1,4 +1,5 @@
-// A browser without pages for the tests of the dashboard: calls routes by their names in the contract and keeps the cookie.
+// A browser without pages for the tests of the dashboard: calls routes by their names in the
+// contract and keeps the cookie.
 
 import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { Sandmartin, SandmartinError } from '../../src/client/sandmartin.ts';
@@ -24,7 +25,9 @@ export interface Answer<Body> {
   body: Body;
 }
 
-/** People of most tests have no second factor; those of second-factor.test.ts look for themselves. */
+/**
+ * People of most tests have no second factor; those of second-factor.test.ts look for themselves.
+ */
 type AnswerOf<Name extends RouteName> = Exclude<Api[Name]['answer'], SecondFactorNeeded>;
 
 /** What is refused answers this instead. */
@@ -177,6 +180,9 @@ export async function statusOf(call: PromiseLike<unknown>): Promise<number> {
   }
 }
 
-/** Wrong tries of one place since then: five at once, one after a second more, one after two more, after four … */
+/**
+ * Wrong tries of one place since then: five at once, one after a second more, one after two more,
+ * after four …
+ */
 export const mostTriesSince = (startedMs: number): number =>
   5 + Math.floor(Math.log2(1 + (performance.now() - startedMs) / 1000));

@@ -1,4 +1,5 @@
-// Messages in the dashboard: searching, one message, its live timeline, its files, sending it once more.
+// Messages in the dashboard: searching, one message, its live timeline, its files, sending it once
+// more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { MessageDetails } from '../../src/client/operations.ts';

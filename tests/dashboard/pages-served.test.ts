@@ -1,4 +1,5 @@
-// The pages as files: fallback to index.html, caching, security headers, the frame for emails; the API keeps its addresses.
+// The pages as files: fallback to index.html, caching, security headers, the frame for emails; the
+// API keeps its addresses.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

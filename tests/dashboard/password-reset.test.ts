@@ -1,5 +1,7 @@
-// A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a login.
-// And the emails of the service itself: their links are for their readers, not for the people of the account that sent them.
+// A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a
+// login.
+// And the emails of the service itself: their links are for their readers, not for the people of
+// the account that sent them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
@@ -126,7 +128,8 @@ describe('a forgotten password', () => {
       const statuses: number[] = [];
       for (let n = 0; n < 7; n += 1) statuses.push((await ask(address, '198.51.100.5')).status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
-      // From many networks nobody is refused, but only six emails come: their links are good for an hour.
+      // From many networks nobody is refused, but only six emails come: their links are good for an
+      // hour.
       for (let n = 0; n < 5; n += 1) expect((await ask(address, `192.0.2.${n}`)).status).toBe(200);
     }
     await until(async () => (await resetEmailsTo(email)).length === 6);

@@ -1,4 +1,5 @@
-// The frame for emails in a real browser: it shows what is posted to it, again and again, and nothing of the email runs.
+// The frame for emails in a real browser: it shows what is posted to it, again and again, and
+// nothing of the email runs.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';

@@ -1,5 +1,5 @@
-// Second factors over HTTP: apps, passkeys, recovery codes, accounts that ask for one, sessions. What is right opens, once;
-// what is wrong, late, repeated or somebody else's does not.
+// Second factors over HTTP: apps, passkeys, recovery codes, accounts that ask for one, sessions.
+// What is right opens, once; what is wrong, late, repeated or somebody else's does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import type { SecondFactorNeeded } from '../../src/dashboard/views/session.ts';

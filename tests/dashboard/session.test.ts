@@ -1,4 +1,5 @@
-// Signing in: cookies, rotation, throttling, passwords, the first owner, invitations. Over the real server and database.
+// Signing in: cookies, rotation, throttling, passwords, the first owner, invitations. Over the real
+// server and database.
 import { createHash, scryptSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword, isPassword } from '../../src/people/passwords.ts';
@@ -132,7 +133,8 @@ describe('throttling', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - tried);
     expect(tried).toBeGreaterThanOrEqual(5);
     expect(tried).toBeLessThanOrEqual(most);
-    // Those that came too early made the wait no longer: ten wrong ones cost the right person a moment.
+    // Those that came too early made the wait no longer: ten wrong ones cost the right person a
+    // moment.
     const right = await until(async () => {
       const answer = await from(email, '192.0.2.1', PASSWORD);
       return answer.status === 429 ? undefined : answer;

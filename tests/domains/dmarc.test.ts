@@ -1,5 +1,6 @@
-// DMARC by RFC 9989: the examples of its text through a real resolver on a DNS server of the test's own, and what is made of
-// it: alignment of senders, warnings with sends, and refusals where an account wants them.
+// DMARC by RFC 9989: the examples of its text through a real resolver on a DNS server of the test's
+// own, and what is made of it: alignment of senders, warnings with sends, and refusals where an
+// account wants them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { unalignedSenders } from '../../src/accounts/alignment.ts';

@@ -1,4 +1,5 @@
-// Domains with keys, through a real resolver on a DNS server of the test's own: published, checked, signed with, lost again.
+// Domains with keys, through a real resolver on a DNS server of the test's own: published, checked,
+// signed with, lost again.
 import { createPublicKey } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';

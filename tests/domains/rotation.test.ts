@@ -1,5 +1,5 @@
-// Changing the signing keys of a domain step by step, the operator's second signature, and the headers that receivers sort
-// by; all as mailauth sees them through a DNS server of the test's own.
+// Changing the signing keys of a domain step by step, the operator's second signature, and the
+// headers that receivers sort by; all as mailauth sees them through a DNS server of the test's own.
 import { Resolver } from 'node:dns/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createTransport } from 'nodemailer';

@@ -1,5 +1,6 @@
-// The attacks that stopped the service, through every door that takes templates or variables: the process lives, the event loop
-// goes on, another tenant is served meanwhile, and memory comes back. On the built program, as a process of its own.
+// The attacks that stopped the service, through every door that takes templates or variables: the
+// process lives, the event loop goes on, another tenant is served meanwhile, and memory comes back.
+// On the built program, as a process of its own.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandmartinError } from '../../src/client/calls.ts';
@@ -132,7 +133,10 @@ describe.each(Object.keys(DOORS))('%s', (door) => {
   });
 });
 
-/** What it renders is within every budget; its plain text then fills a thread's memory or takes its time. */
+/**
+ * What it renders is within every budget; its plain text then fills a thread's memory or takes its
+ * time.
+ */
 const TABLES = `{% set tables = '<table><tr><td>x'*60000 %}${'{{ tables|safe }}'.repeat(8)}`;
 
 it('a viewer’s previews of eight megabytes of tables, each way to see them', async () => {

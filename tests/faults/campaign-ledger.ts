@@ -1,8 +1,11 @@
-// The ledger of a campaign: every 202, every email that came, every trouble; and what follows: lost, repeated and why, stalls.
-// Before: campaign.ts writes it. After: the test and run-campaign.ts judge it.
+// The ledger of a campaign: every 202, every email that came, every trouble; and what follows:
+// lost, repeated and why, stalls. Before: campaign.ts writes it. After: the test and
+// run-campaign.ts judge it.
 import type { Arrival } from '../support/faulty-relay.ts';
 
-/** Something that was broken on purpose, from when until when, and the processes that it concerned. */
+/**
+ * Something that was broken on purpose, from when until when, and the processes that it concerned.
+ */
 export interface Trouble {
   kind: 'killed' | 'frozen' | 'database away' | 'wrong clock' | 'relay';
   what: string;
@@ -38,7 +41,10 @@ export interface Verdict {
   longestSunnyGapMs: number;
 }
 
-/** A worker tells the database within milliseconds what the relay took; this much for a busy machine. */
+/**
+ * A worker tells the database within milliseconds what the relay took; this much for a busy
+ * machine.
+ */
 const RECORDED_WITHIN_MS = 2_000;
 /** Connections that went nowhere are replaced, and outcomes told again, within this. */
 const DATABASE_BACK_WITHIN_MS = 5_000;
@@ -100,7 +106,10 @@ function lastsUntil({ kind, fromMs, untilMs }: Trouble): number {
   return kind === 'database away' ? untilMs + DATABASE_BACK_WITHIN_MS : untilMs;
 }
 
-/** The longest time without a 202, and the longest of it in which nothing that accepts email was broken. */
+/**
+ * The longest time without a 202, and the longest of it in which nothing that accepts email was
+ * broken.
+ */
 function gaps({ accepted, troubles }: Ledger) {
   const times = [...accepted.values()].sort((a, b) => a - b);
   const broken = troubles.filter(({ kind }) => kind !== 'relay');

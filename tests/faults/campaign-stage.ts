@@ -1,5 +1,6 @@
-// What a campaign breaks: a database, a relay, two API processes and two workers of the built program, each with a door of its
-// own to the database. Before: campaign.ts sets it up. After: campaign-troubles.ts breaks it.
+// What a campaign breaks: a database, a relay, two API processes and two workers of the built
+// program, each with a door of its own to the database. Before: campaign.ts sets it up. After:
+// campaign-troubles.ts breaks it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,10 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 export const LEASE_SECONDS = 5;
 
-/** A process that keeps its name, its port and its door to the database, however often it is started. */
+/**
+ * A process that keeps its name, its port and its door to the database, however often it is
+ * started.
+ */
 export interface Actor {
   name: string;
   role: 'api' | 'delivery';

@@ -1,5 +1,6 @@
-// The troubles a campaign draws from, one deck for processes and database and one for the relay. Each breaks, waits, and mends.
-// Before: campaign-stage.ts has what can break. After: campaign.ts plays them and keeps when each was.
+// The troubles a campaign draws from, one deck for processes and database and one for the relay.
+// Each breaks, waits, and mends. Before: campaign-stage.ts has what can break. After: campaign.ts
+// plays them and keeps when each was.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import type { RelayFault } from '../support/faulty-relay.ts';

@@ -1,4 +1,5 @@
-// The short campaign: under a minute of random troubles with a fixed seed. `npm run test:faults` is the long one.
+// The short campaign: under a minute of random troubles with a fixed seed. `npm run test:faults` is
+// the long one.
 import { expect, it } from 'vitest';
 import { runCampaign } from './campaign.ts';
 import { describe, judge, type Ledger, type Trouble } from './campaign-ledger.ts';

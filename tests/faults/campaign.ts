@@ -1,5 +1,6 @@
-// The campaign: random troubles under load, and a ledger of every 202 and every email at the relay. Processes and database have
-// one schedule, the relay another beside it. In the end all is mended, and everything that was accepted must have arrived.
+// The campaign: random troubles under load, and a ledger of every 202 and every email at the relay.
+// Processes and database have one schedule, the relay another beside it. In the end all is mended,
+// and everything that was accepted must have arrived.
 import { setTimeout as wait } from 'node:timers/promises';
 import { releaseSetAside } from '../../src/queue/quarantine.ts';
 import { anEmail, makeAccount, request } from '../support/service.ts';
@@ -106,7 +107,10 @@ async function startClients({ actors, database }: Stage, ledger: Ledger) {
   };
 }
 
-/** What hangs is cut, and what waits for its next attempt is called now: the campaign need not last as long as the backoff. */
+/**
+ * What hangs is cut, and what waits for its next attempt is called now: the campaign need not last
+ * as long as the backoff.
+ */
 async function letAllArrive({ relay, database }: Stage, ledger: Ledger): Promise<void> {
   await relay.fail('closes');
   await relay.heal();

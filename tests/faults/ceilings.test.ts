@@ -1,6 +1,7 @@
-// One ceiling for any single input: the event loop never stands still for 100 ms of work, and memory grows by at most 64 MB beside
-// the input itself, which is there once. Large sends and batches, delivering them and reading them back. On the built program,
-// as a process of its own; each of the largest meets one that is fresh, in which nothing was put aside by those before it.
+// One ceiling for any single input: the event loop never stands still for 100 ms of work, and
+// memory grows by at most 64 MB beside the input itself, which is there once. Large sends and
+// batches, delivering them and reading them back. On the built program, as a process of its own;
+// each of the largest meets one that is fresh, in which nothing was put aside by those before it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/process/clock.ts';
@@ -76,9 +77,9 @@ const LARGEST_MB = 32;
 /** A send stands there as text and as bytes; 49 to 69 MB were measured. */
 const SENT_MB = 64 + LARGEST_MB / 2;
 /**
- * HTML of 25 MB, from its request to its last reader. In a thread that starts for it (12 MB) its bytes
- * and its text, then these with tracking, then both forms in bytes; on its way out, encoded here and
- * captured there. 134 MB were measured, 25 of them kept by the allocator.
+ * HTML of 25 MB, from its request to its last reader. In a thread that starts for it (12 MB) its
+ * bytes and its text, then these with tracking, then both forms in bytes; on its way out, encoded
+ * here and captured there. 134 MB were measured, 25 of them kept by the allocator.
  */
 const HTML_ALL_THE_WAY_MB = 176;
 /**

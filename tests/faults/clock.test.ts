@@ -1,4 +1,5 @@
-// Clocks that are wrong: of a process, and of the database. Sends are accepted all the same, and no data is dropped by a jump.
+// Clocks that are wrong: of a process, and of the database. Sends are accepted all the same, and no
+// data is dropped by a jump.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';
 import { idTimeMs, readId } from '../../src/ids.ts';
@@ -82,7 +83,8 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
       );
       return rows.find((row) => row.status === 'delivered')?.n === 20 && rows;
     });
-    // Put off by half a minute, by whichever process: by the database's clock they wait, and none is given up.
+    // Put off by half a minute, by whichever process: by the database's clock they wait, and none
+    // is given up.
     expect(settled.map(({ status }) => status)).not.toContain('bounced');
     const twice = await test.database.query(
       `SELECT envelope_id FROM sandbox_mails GROUP BY envelope_id HAVING count(*) > 1`,

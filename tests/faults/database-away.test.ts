@@ -1,4 +1,5 @@
-// The database goes away under a running service: the log stays readable, and everything goes on when it is back.
+// The database goes away under a running service: the log stays readable, and everything goes on
+// when it is back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded/open.ts';
 import { openDatabase } from '../../src/store/pool.ts';
@@ -68,7 +69,8 @@ it('says each fault about once a second, without a stack, and recovers', async (
   expect(said.findLast(({ msg }) => msg === POLLED[0])?.unsaid).toBeGreaterThan(0);
   expect(said.some(({ err }) => err?.message.includes('ECONNREFUSED'))).toBe(true);
 
-  // Nothing that is remembered may be trusted by now: neither the key nor the message can be looked up.
+  // Nothing that is remembered may be trusted by now: neither the key nor the message can be looked
+  // up.
   for (const answer of [await send(), await read('msg_01KA3M8Q2V7W9X4Y6Z8ABCDEFG')]) {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');

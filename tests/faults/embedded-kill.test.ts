@@ -1,4 +1,5 @@
-// The embedded database when processes are killed: no acknowledged row is lost, nobody owns a folder twice, no leftover stops the next start.
+// The embedded database when processes are killed: no acknowledged row is lost, nobody owns a
+// folder twice, no leftover stops the next start.
 
 import { spawn } from 'node:child_process';
 import {

@@ -1,4 +1,5 @@
-// A frozen worker: when it wakes after its lease, it begins nothing that others have taken, and its late outcomes do no harm.
+// A frozen worker: when it wakes after its lease, it begins nothing that others have taken, and its
+// late outcomes do no harm.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';

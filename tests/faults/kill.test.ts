@@ -1,4 +1,5 @@
-// What was answered with 202 is never lost: not when the API dies, not when a worker dies, not when PostgreSQL dies.
+// What was answered with 202 is never lost: not when the API dies, not when a worker dies, not when
+// PostgreSQL dies.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

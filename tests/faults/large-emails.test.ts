@@ -1,5 +1,6 @@
-// Emails as large as the contract allows, many at a time: nobody else waits for them. Whatever they are made of, the event loop
-// goes on while they are accepted, stored, loaded, made, signed and handed over. On the built program, as a process of its own.
+// Emails as large as the contract allows, many at a time: nobody else waits for them. Whatever they
+// are made of, the event loop goes on while they are accepted, stored, loaded, made, signed and
+// handed over. On the built program, as a process of its own.
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

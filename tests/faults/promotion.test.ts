@@ -1,5 +1,5 @@
-// A primary with a synchronous standby dies or freezes under load, and the standby is promoted: the service finds it by itself,
-// and every email that was answered with 202 is there.
+// A primary with a synchronous standby dies or freezes under load, and the standby is promoted: the
+// service finds it by itself, and every email that was answered with 202 is there.
 import { expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { openDatabase } from '../../src/store/pool.ts';

@@ -1,5 +1,6 @@
-// A relay that answers some emails and leaves others hanging, greets late, or hangs while we stop: the rest flows, and
-// nobody waits for what will not come. Each test waits for half a minute's patience with a relay and little else: beside each other.
+// A relay that answers some emails and leaves others hanging, greets late, or hangs while we stop:
+// the rest flows, and nobody waits for what will not come. Each test waits for half a minute's
+// patience with a relay and little else: beside each other.
 import { describe, expect, it, type TestContext } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import {
@@ -49,8 +50,8 @@ const metric = async (service: TestService, name: string): Promise<number> => {
 };
 
 describe.concurrent('a relay that hangs', () => {
-  // Each of the first two is taken out of what was seen: 30 emails held all 8 connections for 583 s.
-  // 24 sessions may hang without a place; what hangs beyond them keeps its own.
+  // Each of the first two is taken out of what was seen: 30 emails held all 8 connections for 583
+  // s. 24 sessions may hang without a place; what hangs beyond them keeps its own.
   const ofOne: FaultyRelayOptions['hangs'] = ({ recipient }) => recipient.endsWith('@slow.example');
   const ofSome: FaultyRelayOptions['hangs'] = ({ recipient }) => recipient.startsWith('hang');
   it.for([
@@ -103,7 +104,8 @@ describe.concurrent('a relay that hangs', () => {
       if (answer.status === 202) ids.push(answer.body.id);
       return ids.length === 30;
     });
-    // What hangs after its content was sent is never sent again behind the relay's back; all others go.
+    // What hangs after its content was sent is never sent again behind the relay's back; all others
+    // go.
     await until(() => ids.filter((id) => relay.taken.includes(id)).length >= 18);
     expect(new Set(relay.taken).size).toBe(relay.taken.length);
   });

@@ -1,5 +1,6 @@
-// The relay in trouble of every kind, with little and much email waiting: sends are refused soon, nobody storms it, and all
-// goes on when it is back. The service and its sockets are real, the relay is the test's.
+// The relay in trouble of every kind, with little and much email waiting: sends are refused soon,
+// nobody storms it, and all goes on when it is back. The service and its sockets are real, the
+// relay is the test's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultyRelay, type RelayFault, startFaultyRelay } from '../support/faulty-relay.ts';
 import { inFull } from '../support/longer.ts';
@@ -11,7 +12,8 @@ import {
 } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-// Promised are 2 s to the first 502 and 5 s to the first 202; this machine may be busy with other tests.
+// Promised are 2 s to the first 502 and 5 s to the first 202; this machine may be busy with other
+// tests.
 const REFUSED_WITHIN_MS = 5_000;
 const ACCEPTED_WITHIN_MS = 10_000;
 
@@ -89,7 +91,8 @@ describe('an outage', () => {
       if (refused.status === 502)
         expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       const refusedMs = firstRefusedAt - beganAt;
-      // 8 places, the probes, and for hangs one trial: far from the thousands a second that were seen.
+      // 8 places, the probes, and for hangs one trial: far from the thousands a second that were
+      // seen.
       expect(relay.connects()).toBeLessThan(20);
       await relay.heal();
       const healedAt = performance.now();

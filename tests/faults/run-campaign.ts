@@ -1,4 +1,5 @@
-// npm run test:faults [seed] [minutes]: the long campaign, ten minutes of troubles. The same seed draws the same troubles again.
+// npm run test:faults [seed] [minutes]: the long campaign, ten minutes of troubles. The same seed
+// draws the same troubles again.
 import { randomInt } from 'node:crypto';
 import { buildWhenStale } from '../support/global-setup.ts';
 import { runCampaign } from './campaign.ts';

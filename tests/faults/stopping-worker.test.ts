@@ -1,4 +1,5 @@
-// Told to stop, a worker gives back what it has not begun, at once; with the relay or the database gone it still ends in time.
+// Told to stop, a worker gives back what it has not begun, at once; with the relay or the database
+// gone it still ends in time.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +71,8 @@ it('while the relay hangs: what was not begun is ready again before the process 
   // At once, and not when it has waited for the two.
   expect(worker.child.exitCode).toBe(null);
   expect(await ended).toBe(0);
-  // The two in the middle of it: nobody knows, so they wait for their next attempt. No lease is left.
+  // The two in the middle of it: nobody knows, so they wait for their next attempt. No lease is
+  // left.
   expect(await states()).toEqual({ ready: 8, waiting: 2 });
   expect(await test.database.query('SELECT FROM delivery_leases')).toEqual([]);
   expect(await test.database.query('SELECT FROM due_messages WHERE attempts > 0')).toHaveLength(2);

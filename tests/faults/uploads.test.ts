@@ -1,6 +1,8 @@
-// What accounts upload and have read besides emails: lists of addresses, logos, templates, branding, domains, webhooks, emails to
-// check. Hostile ones through every operation that takes them, on the built program: none ends in a 500, holds up the event loop
-// for 100 ms or takes more than 64 MB beside its own weight, and what costs time is charged to the account that asked for it.
+// What accounts upload and have read besides emails: lists of addresses, logos, templates,
+// branding, domains, webhooks, emails to check. Hostile ones through every operation that takes
+// them, on the built program: none ends in a 500, holds up the event loop for 100 ms or takes more
+// than 64 MB beside its own weight, and what costs time is charged to the account that asked for
+// it.
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

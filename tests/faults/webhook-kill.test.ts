@@ -1,4 +1,5 @@
-// Webhooks never lose an event: kill -9 of the worker, and broken connections of who records, at random points under 2,000 events.
+// Webhooks never lose an event: kill -9 of the worker, and broken connections of who records, at
+// random points under 2,000 events.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +51,10 @@ const startWorker = (): Promise<ServiceProcess> =>
     NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
   });
 
-/** Records every type for every message; what fails is told again, as a relay repeats a report that was not acknowledged. */
+/**
+ * Records every type for every message; what fails is told again, as a relay repeats a report that
+ * was not acknowledged.
+ */
 async function recordAll(messages: { account: number; messageId: Buffer }[]): Promise<void> {
   const database = openDatabase(test.url, { connections: 1, onIdleError: () => undefined });
   for (const type of HOOK_TYPES) {

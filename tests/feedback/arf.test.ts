@@ -1,4 +1,5 @@
-// Complaints: the feedback reports of the fixtures, Microsoft's own form, and what is left when a report hides names.
+// Complaints: the feedback reports of the fixtures, Microsoft's own form, and what is left when a
+// report hides names.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/feedback/report.ts';

@@ -1,4 +1,5 @@
-// Whole emails without a delivery-status part, as Exchange, qmail, Exim, Gmail and gateways write them; auto-replies; others.
+// Whole emails without a delivery-status part, as Exchange, qmail, Exim, Gmail and gateways write
+// them; auto-replies; others.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/feedback/report.ts';

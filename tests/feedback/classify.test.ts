@@ -1,4 +1,5 @@
-// The classifier against 600 labelled diagnostics. The labels are what a person reading the reply would say.
+// The classifier against 600 labelled diagnostics. The labels are what a person reading the reply
+// would say.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { REASONS, type Reason } from '../../src/events/reasons.ts';

@@ -1,5 +1,5 @@
-// DKIM signatures on reports, against mailauth: what it signs holds here, what was changed after that does not, in every
-// canonicalization; and a stranger's email costs its length.
+// DKIM signatures on reports, against mailauth: what it signs holds here, what was changed after
+// that does not, in every canonicalization; and a stranger's email costs its length.
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimSign, dkimVerify } from 'mailauth';
@@ -70,7 +70,8 @@ describe('a signature', () => {
             resolver: async () => [[KEYS[kind].record]],
           } as never);
           const believed = results.some((result) => result.status.result === 'pass');
-          // Never more than mailauth believes; less where a change hides the sender or the structure.
+          // Never more than mailauth believes; less where a change hides the sender or the
+          // structure.
           if (check(bent, [KEYS[kind].record])) expect(believed).toBe(true);
           if (believed && bent.equals(raw)) expect(check(bent, [KEYS[kind].record])).toBe(true);
         },

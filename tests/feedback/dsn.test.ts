@@ -1,4 +1,5 @@
-// Delivery status notifications as a real Postfix wrote them: every file, against the manifest of what was sent and what came.
+// Delivery status notifications as a real Postfix wrote them: every file, against the manifest of
+// what was sent and what came.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/feedback/report.ts';

@@ -1,5 +1,5 @@
-// Strangers write to complaints@: no text they find may cost more than its length. Known attacks by name, then families of
-// generated texts against every reader. What took seconds once stands first.
+// Strangers write to complaints@: no text they find may cost more than its length. Known attacks by
+// name, then families of generated texts against every reader. What took seconds once stands first.
 import { describe, expect, it } from 'vitest';
 import { classify, normalise } from '../../src/feedback/classify.ts';
 import { fieldGroups, readStatus } from '../../src/feedback/dsn.ts';
@@ -113,7 +113,8 @@ describe('a report costs no more than its length', () => {
     const before = process.cpuUsage();
     parseReport(raw);
     const { user, system } = process.cpuUsage(before);
-    // Measured: 5 to 200 ms; the two that were reported took 13 and 4 seconds at a quarter of the length.
+    // Measured: 5 to 200 ms; the two that were reported took 13 and 4 seconds at a quarter of the
+    // length.
     expect((user + system) / 1000).toBeLessThan(2000);
   });
 });

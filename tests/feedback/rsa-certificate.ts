@@ -1,4 +1,5 @@
-// A self-signed RSA certificate, written in DER by hand (RFC 5280), because node:crypto reads X.509 but makes none.
+// A self-signed RSA certificate, written in DER by hand (RFC 5280), because node:crypto reads X.509
+// but makes none.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 const der = (tag: number, ...contents: Buffer[]): Buffer => {

@@ -1,4 +1,5 @@
-// Amazon SES: both forms of its events in the shape of every other report. Bodies after the examples of its developer guide.
+// Amazon SES: both forms of its events in the shape of every other report. Bodies after the
+// examples of its developer guide.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';

@@ -1,4 +1,5 @@
-// Amazon SNS: only what Amazon signed for our topics passes, and nothing is fetched from anywhere else.
+// Amazon SNS: only what Amazon signed for our topics passes, and nothing is fetched from anywhere
+// else.
 import { sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Which refusals suppress an address: those that say it is dead. What the sender, the content or the path caused never does.
+// Which refusals suppress an address: those that say it is dead. What the sender, the content or
+// the path caused never does.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Consequence, classify, phaseIn } from '../../src/feedback/classify.ts';

@@ -1,5 +1,5 @@
-// Reading HTML for its plain text, for links and for the place of the pixel is linear in the HTML, and the text stays in
-// proportion to it: generated pages, each measured at sizes four times apart.
+// Reading HTML for its plain text, for links and for the place of the pixel is linear in the HTML,
+// and the text stays in proportion to it: generated pages, each measured at sizes four times apart.
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The reader of HTML against the one of a browser: parse5's tokenizer reads the same tokens, at the same places, out of any
-// text; then the cases one by one, with what is meant.
+// The reader of HTML against the one of a browser: parse5's tokenizer reads the same tokens, at the
+// same places, out of any text; then the cases one by one, with what is meant.
 import fc from 'fast-check';
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { describe, expect, it } from 'vitest';
@@ -87,10 +87,15 @@ function addText(seen: string[], text: string): void {
   else if (shown !== '') seen.push(`“${shown}`);
 }
 
-/** A browser takes `\r\n` and `\r` for a line feed before it reads; we leave them, for they are white space anyway. */
+/**
+ * A browser takes `\r\n` and `\r` for a line feed before it reads; we leave them, for they are
+ * white space anyway.
+ */
 const oneBreak = (text: string) => text.replace(/[\r\n]+/g, '\n');
 
-/** A NUL in a name is another character for a browser; for us it only makes the name an unknown one. */
+/**
+ * A NUL in a name is another character for a browser; for us it only makes the name an unknown one.
+ */
 const nameOf = (name: string) => name.replaceAll('\ufffd', '\0');
 
 const scraps = [

@@ -1,5 +1,5 @@
-// The tree of an email against the one a browser makes (parse5): every word stands in the same elements, as far as the plain
-// text asks for them, also where end tags are left out or astray.
+// The tree of an email against the one a browser makes (parse5): every word stands in the same
+// elements, as far as the plain text asks for them, also where end tags are left out or astray.
 import fc from 'fast-check';
 import { type DefaultTreeAdapterTypes as Browser, parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ function addWords(words: string[], path: string, text: string): void {
   for (const word of text.split(/[ \t\r\n\f]+/)) if (word !== '') words.push(path + word);
 }
 
-// ---- Pages as people and programs write them: end tags that HTML lets them leave out, some that close nothing ----------
+// ---- Pages as people write them: end tags left out, as HTML allows, some that close nothing -----
 
 const endTag = (name: string) => fc.constantFrom(`</${name}>`, `</${name.toUpperCase()} >`, '');
 const word = fc.constantFrom(

@@ -1,4 +1,5 @@
-// `Expect: 100-continue`: a caller that waits before it sends its body is judged first. Who is refused never sends it.
+// `Expect: 100-continue`: a caller that waits before it sends its body is judged first. Who is
+// refused never sends it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +16,10 @@ afterAll(() => service.stop());
 
 const BODY = JSON.stringify(anEmail());
 
-/** Sends the head, and the body only when told to go on. Answers the statuses that came, in their order. */
+/**
+ * Sends the head, and the body only when told to go on. Answers the statuses that came, in their
+ * order.
+ */
 async function post(path: string, apiKey: string, body = BODY, extra = ''): Promise<number[]> {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);

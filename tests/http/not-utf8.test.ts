@@ -1,4 +1,5 @@
-// Bytes that are not UTF-8, at every door that takes JSON: refused with 400, never read as something else.
+// Bytes that are not UTF-8, at every door that takes JSON: refused with 400, never read as
+// something else.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { rpc } from '../mcp/support.ts';

@@ -1,4 +1,5 @@
-// Bare sockets for tests of HTTP itself: what is sent is exactly what the test says, and what comes back is kept.
+// Bare sockets for tests of HTTP itself: what is sent is exactly what the test says, and what comes
+// back is kept.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 

@@ -1,4 +1,5 @@
-// The link that approvers get by email: looking shows the email and decides nothing, one click decides, once, about exactly what the page showed.
+// The link that approvers get by email: looking shows the email and decides nothing, one click
+// decides, once, about exactly what the page showed.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,4 +1,5 @@
-// The feedback listener over real SMTP: who is let in, what a report does, and what is kept for people.
+// The feedback listener over real SMTP: who is let in, what a report does, and what is kept for
+// people.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -278,7 +279,8 @@ describe('a delivery report', () => {
     await deliver(bob!.from, dsn(bob!, { address: 'bob@example.net' }));
     const delivered = { action: 'delivered', status: '2.0.0' } as const;
     await deliver(jürgen!.from, dsn(jürgen!, { ...delivered, address: 'jürgen@bücher.example' }));
-    // Eve knows the return path of her own copy: she can say that she got it, whatever names she writes.
+    // Eve knows the return path of her own copy: she can say that she got it, whatever names she
+    // writes.
     const lie = dsn(eve!, { ...delivered, address: 'jürgen@bücher.example' });
     await deliver(eve!.from, lie);
     const { events } = await timeline(sent.id);
@@ -389,7 +391,8 @@ describe('a complaint', () => {
     const forPeople = await listKept(database.database, { limit: 100, forPeople: true });
     expect(forPeople.map(({ why }) => why)).toEqual(['for-people', 'for-people', 'for-people']);
     expect(forPeople.map(({ subject }) => subject)).toContain('to the postmaster');
-    // What looks like a bounce there speaks about nobody, and neither does a complaint without a token.
+    // What looks like a bounce there speaks about nobody, and neither does a complaint without a
+    // token.
     const bare = complaint(bystander, (raw) => forged(raw).replace(/^Original-Mail-From:.*$/m, ''));
     expect(await deliver(`abuse@${BOUNCES}`, bare)).toMatch(/^250 /);
     expect(await types(bystander.id)).toEqual(['sent']);

@@ -1,5 +1,5 @@
-// Nobody can speak for another: a report counts with a token of ours for that recipient, or from a reporter the operator
-// trusts. Everything else is kept for people and changes nothing.
+// Nobody can speak for another: a report counts with a token of ours for that recipient, or from a
+// reporter the operator trusts. Everything else is kept for people and changes nothing.
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A reader of reports as bad as one could be, for unread.test.ts: what the subject says happens. Plain JavaScript: threads load
-// what was built.
+// A reader of reports as bad as one could be, for unread.test.ts: what the subject says happens.
+// Plain JavaScript: threads load what was built.
 import { readReceived } from '../../dist/feedback/received.js';
 import { serveJobs } from '../../dist/threads/serve.js';
 

@@ -1,4 +1,5 @@
-// Pixel and redirect do not need the database: they answer at once while it is away, and what they saw is recorded when it is back.
+// Pixel and redirect do not need the database: they answer at once while it is away, and what they
+// saw is recorded when it is back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PATIENCE } from '../../src/store/connection.ts';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';

@@ -1,4 +1,5 @@
-// Places at the feedback listener: strangers cannot keep relays' reports out, however many connections they hold.
+// Places at the feedback listener: strangers cannot keep relays' reports out, however many
+// connections they hold.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlaces, networkOf, type Places } from '../../src/smtp/connection-places.ts';

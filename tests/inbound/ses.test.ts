@@ -1,4 +1,5 @@
-// Amazon SES over HTTP: signed notifications become the timeline of the email they are about; nothing else gets in or out.
+// Amazon SES over HTTP: signed notifications become the timeline of the email they are about;
+// nothing else gets in or out.
 import { sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -38,7 +38,10 @@ afterAll(async () => {
 let people = 0;
 const somebody = () => `person${++people}@example.net`;
 
-/** An email to the address comes back, or arrives, on the given day. Answers whether its event says that it suppressed. */
+/**
+ * An email to the address comes back, or arrives, on the given day. Answers whether its event says
+ * that it suppressed.
+ */
 async function report(
   address: string,
   on: number,

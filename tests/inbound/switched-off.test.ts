@@ -1,5 +1,5 @@
-// Links that lead nowhere any more: of a suspended or deleted account, or switched off by an operator. Pixels still answer,
-// and unsubscribing still works.
+// Links that lead nowhere any more: of a suspended or deleted account, or switched off by an
+// operator. Pixels still answer, and unsubscribing still works.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';

@@ -1,4 +1,5 @@
-// One-click unsubscribe (RFC 8058): headers that only their reader has, a POST that works, a GET that changes nothing.
+// One-click unsubscribe (RFC 8058): headers that only their reader has, a POST that works, a GET
+// that changes nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,5 +1,5 @@
-// From one PostgreSQL major to another, as people do it: a backup with the old, a restore with the new. Shown with
-// Debian's PostgreSQL and the one that comes along.
+// From one PostgreSQL major to another, as people do it: a backup with the old, a restore with the
+// new. Shown with Debian's PostgreSQL and the one that comes along.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

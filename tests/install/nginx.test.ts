@@ -1,4 +1,5 @@
-// The nginx block of docs/install.md, as it stands there but for ports, names and TLS, before a real service.
+// The nginx block of docs/install.md, as it stands there but for ports, names and TLS, before a
+// real service.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The package as the registry would give it: packed, installed in an empty folder, started by its command.
+// The package as the registry would give it: packed, installed in an empty folder, started by its
+// command.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -54,7 +55,10 @@ it('an empty folder, one install, and npx sandmartin is the sandbox', async () =
   );
 }, 300_000);
 
-/** What `npm publish` would send. From a copy: packing the checkout builds dist/ anew, which other tests run. */
+/**
+ * What `npm publish` would send. From a copy: packing the checkout builds dist/ anew, which other
+ * tests run.
+ */
 function pack(): string {
   const checkout = join(folder, 'checkout');
   for (const part of [

@@ -1,5 +1,6 @@
-// An upgrade while sends go on: processes of the next version start one by one beside those of this one, the first of them
-// migrates the database, then those of this version end. No send fails, and each email leaves once.
+// An upgrade while sends go on: processes of the next version start one by one beside those of this
+// one, the first of them migrates the database, then those of this version end. No send fails, and
+// each email leaves once.
 import {
   appendFileSync,
   cpSync,
@@ -22,7 +23,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const next = mkdtempSync(join(tmpdir(), 'sandmartin next version '));
 afterAll(() => rmSync(next, { recursive: true, force: true }));
 
-/** This version with what a release brings: new columns on the busiest tables, and a changed function. */
+/**
+ * This version with what a release brings: new columns on the busiest tables, and a changed
+ * function.
+ */
 function makeNextVersion(): void {
   const isNeeded = (path: string) => !/\.map$|\.d\.ts$/.test(path);
   for (const part of ['bin', 'dist']) {

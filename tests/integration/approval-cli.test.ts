@@ -1,4 +1,5 @@
-// sandmartin approval: a held email is listed, read and decided at a terminal, by the SHA-256 of what was seen.
+// sandmartin approval: a held email is listed, read and decided at a terminal, by the SHA-256 of
+// what was seen.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { registerApproval } from '../../src/cli/approval.ts';

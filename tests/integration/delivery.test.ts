@@ -1,4 +1,5 @@
-// Delivery against a relay that says what relays say: partial acceptance, deferrals, refusals, expiry, the circuit, a graceful stop.
+// Delivery against a relay that says what relays say: partial acceptance, deferrals, refusals,
+// expiry, the circuit, a graceful stop.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { firstUuidAt } from '../../src/ids.ts';
 import { freePort, runCommand } from '../support/process.ts';
@@ -119,7 +120,8 @@ it('4xx until a day has passed: bounced as expired', async () => {
   await start({ onEmail: () => Promise.reject(smtpError(451, 'try later')) });
   const id = await send();
   await until(async () => (await due()).length > 0);
-  // The age of an email is in its id; a day-old one is made by moving the message to yesterday's partition.
+  // The age of an email is in its id; a day-old one is made by moving the message to yesterday's
+  // partition.
   const old = firstUuidAt(Date.now() - 24 * 3_600_000 - 60_000);
   for (const [table, column] of [
     ['messages', 'id'],

@@ -1,4 +1,5 @@
-// Many processes on one database: every id answered 202 is handed over exactly once, and nothing is left behind.
+// Many processes on one database: every id answered 202 is handed over exactly once, and nothing is
+// left behind.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { LONGER } from '../support/longer.ts';
@@ -16,7 +17,8 @@ let processes: ServiceProcess[] = [];
 beforeAll(async () => {
   test = await createTestDatabase({ empty: true });
   sink = await startSink();
-  // The relay shares this process with the clients. Where it is silent for a second, sends would be refused as promised.
+  // The relay shares this process with the clients. Where it is silent for a second, sends would be
+  // refused as promised.
   const env = { DATABASE_URL: test.url, RELAY_URL: sink.url, RELAY_DOWN: 'queue' };
   // All at once on an empty database: migrations and partitions must be safe.
   processes = await Promise.all([

@@ -1,4 +1,5 @@
-// sandmartin message cancel and reschedule: an email that waits is called back or moved, and what is too late is said.
+// sandmartin message cancel and reschedule: an email that waits is called back or moved, and what
+// is too late is said.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { runInProcess } from '../support/command.ts';

@@ -1,4 +1,5 @@
-// Quarantine per email: one that cannot be read, made or recorded is set aside by itself; all claimed with it go out.
+// Quarantine per email: one that cannot be read, made or recorded is set aside by itself; all
+// claimed with it go out.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { registerMessage } from '../../src/cli/message.ts';

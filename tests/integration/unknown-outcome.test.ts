@@ -1,4 +1,5 @@
-// Attempts that are no end: deferrals leave their trace, and a line cut after the email is told as what it is: unknown.
+// Attempts that are no end: deferrals leave their trace, and a line cut after the email is told as
+// what it is: unknown.
 import { afterEach, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { registerMessage } from '../../src/cli/message.ts';
@@ -19,7 +20,10 @@ let account: TestAccount;
 /** Message-IDs of the emails that came whole. */
 let came: string[];
 
-/** The relay does as it is told with each email: takes it, defers the recipient, or cuts the line after the final dot. */
+/**
+ * The relay does as it is told with each email: takes it, defers the recipient, or cuts the line
+ * after the final dot.
+ */
 async function start(behaviour: (n: number) => 'take' | 'defer' | 'cut'): Promise<void> {
   came = [];
   let emails = 0;

@@ -1,4 +1,5 @@
-// What a program does with the engine: everything src/jinja/index.ts exports, as its README describes it.
+// What a program does with the engine: everything src/jinja/index.ts exports, as its README
+// describes it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

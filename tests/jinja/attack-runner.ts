@@ -1,11 +1,15 @@
-// Child process of attacks.test.ts: runs every attack and prints one JSON line each, with the time it took and the process's memory.
+// Child process of attacks.test.ts: runs every attack and prints one JSON line each, with the time
+// it took and the process's memory.
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 import { openTestClock } from '../support/blocked.ts';
 import { type Attack, attacks } from './attacks.ts';
 
 const collect = (globalThis as { gc?: () => void }).gc!;
 
-/** Neither the clock, which counts what a busy machine gave to others, nor the whole process, which has threads for compiling. */
+/**
+ * Neither the clock, which counts what a busy machine gave to others, nor the whole process, which
+ * has threads for compiling.
+ */
 const { workedMs } = openTestClock();
 
 /** Warmed up as a server is; the first render of a process pays for compiling the engine itself. */
@@ -42,13 +46,14 @@ function attempt(attack: Attack): Outcome & { ms: number; grownMb: number } {
   }
   const ms = workedMs() - started;
   const peak = process.resourceUsage().maxRSS * 1024;
-  // The high-water mark tells the peak of this attack only when it rose; otherwise it stayed below an earlier one.
+  // The high-water mark tells the peak of this attack only when it rose; otherwise it stayed below
+  // an earlier one.
   const grownMb = peak > peakBefore ? (peak - rssBefore) / 1024 / 1024 : 0;
   return { ms, grownMb, ...outcome };
 }
 
-// Noise on a shared machine lasts for seconds, and even processor time has it. A slow attack is slow every time: those that
-// seem so come again after all others.
+// Noise on a shared machine lasts for seconds, and even processor time has it. A slow attack is
+// slow every time: those that seem so come again after all others.
 const found = new Map<Attack, ReturnType<typeof attempt>>();
 for (let round = 0, pending = attacks; round < 6; round++) {
   for (const attack of pending) {

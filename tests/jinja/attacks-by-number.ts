@@ -1,5 +1,5 @@
-// Attacks with very many of something: names, blocks, parameters, keys, characters. What is looked at or copied again and
-// again must be paid for, while compiling too. Part of attacks.ts.
+// Attacks with very many of something: names, blocks, parameters, keys, characters. What is looked
+// at or copied again and again must be paid for, while compiling too. Part of attacks.ts.
 import type { Attack } from './attacks.ts';
 
 const many = (count: number, make: (i: number) => string): string =>

@@ -1,5 +1,5 @@
-// Attacks with HTML and text that is read after rendering: for its plain text, for its links and for the place of the pixel.
-// Part of attacks.ts: `run` instead of a template.
+// Attacks with HTML and text that is read after rendering: for its plain text, for its links and
+// for the place of the pixel. Part of attacks.ts: `run` instead of a template.
 import { randomBytes } from 'node:crypto';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { trackHtml } from '../../src/tracking/apply.ts';

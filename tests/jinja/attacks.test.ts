@@ -1,4 +1,5 @@
-// Every attack ends in an error or a normal result, within 100 ms and 64 MB, in a process that survives them all.
+// Every attack ends in an error or a normal result, within 100 ms and 64 MB, in a process that
+// survives them all.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +19,8 @@ let exitCode: number | null = null;
 
 beforeAll(async () => {
   const runner = fileURLToPath(new URL('attack-runner.ts', import.meta.url));
-  // A small young generation: what is measured is what a render holds, not garbage that a busy machine has not collected yet.
+  // A small young generation: what is measured is what a render holds, not garbage that a busy
+  // machine has not collected yet.
   const flags = ['--expose-gc', '--max-semi-space-size=2', '--import', 'tsx'];
   const child = spawn(process.execPath, [...flags, runner], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,5 @@
-// Templates and data made to break out, crash, hang or grow the process. Run by attack-runner.ts in a child process.
+// Templates and data made to break out, crash, hang or grow the process. Run by attack-runner.ts in
+// a child process.
 import { attacksByCopies } from './attacks-by-copies.ts';
 import { attacksByNumber } from './attacks-by-number.ts';
 import { attacksOnHtml } from './attacks-on-html.ts';
@@ -12,7 +13,9 @@ export interface Attack {
   /** For what is not a template: the work, and what it works on. */
   run?: (input: string) => string;
   input?: () => string;
-  /** What must come out: a text, or the start of an error; by default anything that ends in time. */
+  /**
+   * What must come out: a text, or the start of an error; by default anything that ends in time.
+   */
   expect?: { output?: string; error?: string | RegExp };
 }
 

@@ -1,6 +1,7 @@
-// Fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
-// The same in every `npm test`; `npm run test:search` draws another seed, printed; JINJA_SEED=… repeats one, JINJA_TEMPLATES=…
-// changes how many.
+// Fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers
+// must be the same.
+// The same in every `npm test`; `npm run test:search` draws another seed, printed; JINJA_SEED=…
+// repeats one, JINJA_TEMPLATES=… changes how many.
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,10 @@ const count = Number(process.env.JINJA_TEMPLATES ?? 800 * LONGER);
 const skipped = reasonToSkip();
 if (skipped !== null) console.log(`differential test skipped: ${skipped}`);
 
-/** Older ones answer some questions otherwise: which methods of Markup stay Markup, what `int` does with infinity. */
+/**
+ * Older ones answer some questions otherwise: which methods of Markup stay Markup, what `int` does
+ * with infinity.
+ */
 function reasonToSkip(): string | null {
   const ask =
     'from importlib.metadata import version; print(version("jinja2"), version("markupsafe"))';
@@ -47,7 +51,10 @@ function answersOf(command: string, args: string[], input: string): Promise<Answ
   });
 }
 
-/** The same with the lines shared out among several processes: compiling takes Jinja2 ten milliseconds a template. */
+/**
+ * The same with the lines shared out among several processes: compiling takes Jinja2 ten
+ * milliseconds a template.
+ */
 async function answersOfSeveral(
   processes: number,
   command: string,
@@ -63,7 +70,10 @@ async function answersOfSeveral(
   return answers.flat();
 }
 
-/** Addresses and the names of generators are the only things that differ from run to run; a filter may have broken them up. */
+/**
+ * Addresses and the names of generators are the only things that differ from run to run; a filter
+ * may have broken them up.
+ */
 function comparable(answer: Answer): string {
   const text = (answer.output ?? answer.error ?? '')
     .replace(/generator object \w+ at/g, 'generator object at')
@@ -73,14 +83,16 @@ function comparable(answer: Answer): string {
 }
 
 /**
- * Why two answers that are not the same say nothing against us; null where they are the same, 'different' where they do.
- * Messages may differ in words, kinds of error may not.
+ * Why two answers that are not the same say nothing against us; null where they are the same,
+ * 'different' where they do. Messages may differ in words, kinds of error may not.
  */
 function verdictOn(ours: Answer, theirs: Answer): string | null {
-  // A template without an end: theirs is stopped by the clock of the test, ours by the steps of its budget.
+  // A template without an end: theirs is stopped by the clock of the test, ours by the steps of its
+  // budget.
   if (theirs.error?.startsWith('Timeout') || theirs.error?.startsWith('MemoryError'))
     return ours.error?.startsWith('LimitExceeded') ? 'both were stopped' : 'different';
-  // Our depth is 200 calls or 300 containers in one another, Python's about 1,000 of its own frames.
+  // Our depth is 200 calls or 300 containers in one another, Python's about 1,000 of its own
+  // frames.
   if (ours.error?.startsWith('RecursionError: maximum recursion depth exceeded'))
     return theirs.error?.startsWith('RecursionError') ? null : 'deeper than we go';
   if ((ours.error === undefined) !== (theirs.error === undefined)) return 'different';
@@ -95,8 +107,9 @@ const UNHURRIED_MS = 600_000;
 const FLOAT = /\d+\.\d+(?:e[+-]\d+)?|\d+e[+-]\d+/g;
 
 /**
- * The last bit of a float power is the C library's choice and depends on the processor: where the exact result is
- * close to the middle of two floats its pow() takes either. Ours is the nearer one; nothing but that bit may differ.
+ * The last bit of a float power is the C library's choice and depends on the processor: where the
+ * exact result is close to the middle of two floats its pow() takes either. Ours is the nearer one;
+ * nothing but that bit may differ.
  */
 function differsByPower(templates: Record<string, string>, ours: Answer, theirs: Answer): boolean {
   if (!Object.values(templates).some((source) => source.includes('**'))) return false;
@@ -110,8 +123,9 @@ function differsByPower(templates: Record<string, string>, ours: Answer, theirs:
 }
 
 /**
- * What Jinja2 itself answers otherwise in every process says nothing about us: a printed address that filters took
- * apart character by character, or the order of a set. Three fresh processes are asked again, only where we differ.
+ * What Jinja2 itself answers otherwise in every process says nothing about us: a printed address
+ * that filters took apart character by character, or the order of a set. Three fresh processes are
+ * asked again, only where we differ.
  */
 async function isRepeatable(line: string, first: Answer, oracle: string): Promise<boolean> {
   const again = await Promise.all(

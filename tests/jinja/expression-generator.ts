@@ -1,4 +1,5 @@
-// Random expressions of a wanted kind, and the data they are about. Used by generator.ts, which puts them into templates.
+// Random expressions of a wanted kind, and the data they are about. Used by generator.ts, which
+// puts them into templates.
 import { filterWithArguments } from './filter-arguments.ts';
 
 /** A small deterministic generator of random numbers (mulberry32). */

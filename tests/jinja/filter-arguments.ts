@@ -1,4 +1,5 @@
-// Every parameter of every filter with values worth trying, by the kind of value the filter takes. Used by expression-generator.ts.
+// Every parameter of every filter with values worth trying, by the kind of value the filter takes.
+// Used by expression-generator.ts.
 
 const BOOL = ['true', 'false', 'none', '1'];
 const TEXT = ['"a"', '"<"', '""', '"o "', '("&"|safe)', 's', '"x-y"'];
@@ -91,7 +92,10 @@ const BY_KIND: Record<string, Record<string, Parameters>[]> = {
   dict: [FOR_DICTS, FOR_ALL],
 };
 
-/** A filter for a value of `kind`: some arguments in their order, others by name in any order, now and then a wrong one. */
+/**
+ * A filter for a value of `kind`: some arguments in their order, others by name in any order, now
+ * and then a wrong one.
+ */
 export function filterWithArguments(r: () => number, kind: string): string {
   const one = <T>(list: readonly T[]): T => list[Math.floor(r() * list.length)]!;
   const filters = one(BY_KIND[kind] ?? [FOR_ALL]);

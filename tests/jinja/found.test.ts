@@ -1,4 +1,5 @@
-// Small cases of what random templates and walks through Python's corners found, with the answers of real Jinja2 3.1 unless noted.
+// Small cases of what random templates and walks through Python's corners found, with the answers
+// of real Jinja2 3.1 unless noted.
 import { describe, expect, it } from 'vitest';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 
@@ -138,7 +139,8 @@ describe.each(Object.entries(GROUPS))('%s', (_group, cases) => {
   });
 });
 
-// A division by zero stands before each of them: what is found while compiling comes first all the same.
+// A division by zero stands before each of them: what is found while compiling comes first all the
+// same.
 describe('a strict undefined among constants', () => {
   const failure = (source: string): string => {
     try {

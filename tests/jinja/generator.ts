@@ -1,4 +1,5 @@
-// Random templates from a grammar, for the differential test: the same seed gives the same templates.
+// Random templates from a grammar, for the differential test: the same seed gives the same
+// templates.
 import { ExpressionGenerator, type Kind } from './expression-generator.ts';
 import { filterWithArguments } from './filter-arguments.ts';
 import { otherSyntax, SYNTAXES } from './other-syntax.ts';

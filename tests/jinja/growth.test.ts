@@ -1,5 +1,6 @@
-// No source and no text makes the engine take more time than in proportion: generated families, each measured at sizes four
-// times apart. Limits are lifted, for it is the algorithms that are measured here.
+// No source and no text makes the engine take more time than in proportion: generated families,
+// each measured at sizes four times apart. Limits are lifted, for it is the algorithms that are
+// measured here.
 import { describe, it } from 'vitest';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 import { expectLinearFor } from '../support/growth.ts';

@@ -1,5 +1,6 @@
-// Child process of sweep.test.ts: calls every filter, test, method, operator and global of the engine on large values, again
-// and again, and keeps what they answer. Prints what took too long; dies when memory runs out, with the culprit's name last.
+// Child process of sweep.test.ts: calls every filter, test, method, operator and global of the
+// engine on large values, again and again, and keeps what they answer. Prints what took too long;
+// dies when memory runs out, with the culprit's name last.
 import { writeSync } from 'node:fs';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 import { bytesMethods } from '../../src/jinja/methods/bytes.ts';

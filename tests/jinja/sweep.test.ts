@@ -1,5 +1,6 @@
-// Nothing in the engine works or grows without being charged: every filter, test, method, operator and global, called 2,000
-// times on large values and its answers kept, ends within 100 ms in a heap of 200 MB (the values themselves take 40).
+// Nothing in the engine works or grows without being charged: every filter, test, method, operator
+// and global, called 2,000 times on large values and its answers kept, ends within 100 ms in a heap
+// of 200 MB (the values themselves take 40).
 // A new filter is in it without anybody thinking of it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

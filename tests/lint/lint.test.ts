@@ -1,4 +1,5 @@
-// What lint finds in an email, what it leaves alone, and that hostile emails cost it no more than their length.
+// What lint finds in an email, what it leaves alone, and that hostile emails cost it no more than
+// their length.
 import { describe, expect, it } from 'vitest';
 import { LINT_RULES, type LintedEmail, lint } from '../../src/lint/lint.ts';
 import { expectLinear } from '../support/growth.ts';

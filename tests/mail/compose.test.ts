@@ -1,4 +1,5 @@
-// The composer's bytes as strangers read them: postal-mime for every case, Python's email package where Python is installed.
+// The composer's bytes as strangers read them: postal-mime for every case, Python's email package
+// where Python is installed.
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import PostalMime, { type Email } from 'postal-mime';
@@ -43,7 +44,10 @@ async function roundTrip(changes: Partial<OutgoingEmail>): Promise<Email> {
   return PostalMime.parse(bytesOf(composed));
 }
 
-/** RFC 5321/5322 on the wire: CRLF only, no line over 998 octets, ASCII body, ASCII head unless SMTPUTF8, no NUL. */
+/**
+ * RFC 5321/5322 on the wire: CRLF only, no line over 998 octets, ASCII body, ASCII head unless
+ * SMTPUTF8, no NUL.
+ */
 function checkWire(composed: ComposedEmail): void {
   const bytes = bytesOf(composed);
   const text = bytes.toString('latin1');
@@ -429,8 +433,9 @@ for line in sys.stdin:
 const python = spawnSync('python3', ['-c', 'import email.policy']).status === 0;
 describe.skipIf(!python)('read by Python’s email package (skipped without python3)', () => {
   it('says the same for 200 arbitrary emails, without a defect', () => {
-    // Python's reader strips names and collapses their blanks, so they begin and end with a letter and hold single spaces.
-    // Seen with 3.11: it also leaves a blank between two encoded words of a name, so here a name fits into one.
+    // Python's reader strips names and collapses their blanks, so they begin and end with a letter
+    // and hold single spaces. Seen with 3.11: it also leaves a blank between two encoded words of a
+    // name, so here a name fits into one.
     const name = anyText(4).map((text) => `a${text.replace(/[\p{Cc}\s]+/gu, ' ')}z`);
     const sample = fc.record({
       subject: oneLine(100).map((text) => `a${text.replace(/\s+/gu, ' ')}z`),

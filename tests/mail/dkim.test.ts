@@ -1,4 +1,5 @@
-// Our signatures as an independent verifier (mailauth) sees them, with the keys from a resolver of the test's own.
+// Our signatures as an independent verifier (mailauth) sees them, with the keys from a resolver of
+// the test's own.
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';

@@ -1,4 +1,5 @@
-// Large emails: each leaves the connection to the relay as it found it, and arrives as it was written.
+// Large emails: each leaves the connection to the relay as it found it, and arrives as it was
+// written.
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';

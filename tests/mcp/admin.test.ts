@@ -1,4 +1,5 @@
-// The second tool set: only keys with the scope admin see it and may call it, each for its own account.
+// The second tool set: only keys with the scope admin see it and may call it, each for its own
+// account.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

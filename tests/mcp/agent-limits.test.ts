@@ -1,4 +1,5 @@
-// The rules a key can carry hold for REST as for MCP, are exact across processes, and cost a key without rules nothing.
+// The rules a key can carry hold for REST as for MCP, are exact across processes, and cost a key
+// without rules nothing.
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
@@ -138,7 +139,9 @@ it('limits are listed with the key', async () => {
   });
 });
 
-/** Emails that a sandbox-only key has accepted by every door, with all that might choose a way out. */
+/**
+ * Emails that a sandbox-only key has accepted by every door, with all that might choose a way out.
+ */
 async function triesToLeave(
   service: TestService,
   account: TestAccount,
@@ -230,7 +233,8 @@ it('email of a sandbox-only key never reaches the relay that is configured', asy
 
     const accepted = await triesToLeave(service, account, key, real.body.id);
     expect(accepted.length).toBeGreaterThanOrEqual(40);
-    // The sandbox reports back as a relay would; the relay of this test reports nothing, so its email stays sent.
+    // The sandbox reports back as a relay would; the relay of this test reports nothing, so its
+    // email stays sent.
     await until(async () => {
       const statuses = await Promise.all(accepted.map(statusOf));
       return statuses.every((status) => status === 'delivered');

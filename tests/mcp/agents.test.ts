@@ -1,4 +1,5 @@
-// What an agent can do beyond sending, and what it cannot: the new tools, strangers' text in every tool, and tries round each rule.
+// What an agent can do beyond sending, and what it cannot: the new tools, strangers' text in every
+// tool, and tries round each rule.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,4 +1,5 @@
-// Official clients of both generations walk from a held email to what a person decided; those that open pages are asked in the chat, and what they answer decides nothing.
+// Official clients of both generations walk from a held email to what a person decided; those that
+// open pages are asked in the chat, and what they answer decides nothing.
 import {
   Client as NewClient,
   StreamableHTTPClientTransport as NewTransport,
@@ -254,7 +255,9 @@ describe('what a client answers', () => {
       );
       expect(waiting).toHaveLength(1);
     };
-    /** The same in the older protocol: the question comes in the answer, and is answered by itself. */
+    /**
+     * The same in the older protocol: the question comes in the answer, and is answered by itself.
+     */
     const inStream = async () => {
       const { headers, body } = rpc('legacy', 'tools/call', {
         ...{ name: 'send_email', arguments: anEmail({ subject: 'In a stream' }) },

@@ -1,4 +1,5 @@
-// Approval: what a key under the rule sends is stored and leaves only when somebody else has approved exactly these bytes, once.
+// Approval: what a key under the rule sends is stored and leaves only when somebody else has
+// approved exactly these bytes, once.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';

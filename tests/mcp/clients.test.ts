@@ -1,4 +1,5 @@
-// Both official clients, in every mode they have, run all four tools over every address of the server.
+// Both official clients, in every mode they have, run all four tools over every address of the
+// server.
 import {
   Client as NewClient,
   StreamableHTTPClientTransport as NewTransport,

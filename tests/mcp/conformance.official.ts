@@ -1,5 +1,6 @@
-// The official programs against a running service: the conformance suite in both revisions, and the inspector's strict check.
-// They need Node 22: where this Node is older, the npm package node-linux-… lends them one.
+// The official programs against a running service: the conformance suite in both revisions, and the
+// inspector's strict check. They need Node 22: where this Node is older, the npm package
+// node-linux-… lends them one.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +15,8 @@ const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
 const EXPECTED_FAILURES = join(import.meta.dirname, 'expected-failures.yml');
 
 /**
- * Every scenario about what this server offers. The others ask for what it does not: fixture tools, prompts and resources of
- * the suite's own example server, sessions, subscriptions and completions.
+ * Every scenario about what this server offers. The others ask for what it does not: fixture tools,
+ * prompts and resources of the suite's own example server, sessions, subscriptions and completions.
  */
 const SCENARIOS = {
   '2025-11-25': [
@@ -32,7 +33,9 @@ const SCENARIOS = {
 
 let service: TestService;
 let proxy: Awaited<ReturnType<typeof startKeyProxy>>;
-/** Away from the project, so that npm takes the named versions and not what stands in node_modules. */
+/**
+ * Away from the project, so that npm takes the named versions and not what stands in node_modules.
+ */
 let elsewhere: string;
 beforeAll(async () => {
   service = await startTestService();

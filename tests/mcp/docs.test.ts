@@ -1,4 +1,5 @@
-// What docs/mcp.md shows works: its JSON is JSON, its commands and its program run against a real service.
+// What docs/mcp.md shows works: its JSON is JSON, its commands and its program run against a real
+// service.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

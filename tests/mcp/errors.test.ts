@@ -1,4 +1,5 @@
-// Every error of section 7 says the same through MCP as through REST: status, detail and how long to wait.
+// Every error of section 7 says the same through MCP as through REST: status, detail and how long
+// to wait.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type AccountWish,

@@ -60,7 +60,10 @@ export interface ToolAnswer {
   fenced: any;
 }
 
-/** Calls a tool and checks what holds for every result: the text is the structured content, or the error. */
+/**
+ * Calls a tool and checks what holds for every result: the text is the structured content, or the
+ * error.
+ */
 export async function callTool(
   service: Pick<TestService, 'url'>,
   key: string,

@@ -1,4 +1,5 @@
-// The short way for tools/call answers the same JSON, in the same order, as the official package, or leaves it the request.
+// The short way for tools/call answers the same JSON, in the same order, as the official package,
+// or leaves it the request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readToolCall } from '../../src/mcp/tool-call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -22,7 +23,8 @@ describe.each(ERAS)('%s', (era) => {
   it.each(calls)('%s', async (_name, params) => {
     const short = rpc(era, 'tools/call', params);
     expect(readToolCall(short.headers, short.body)).toBeDefined();
-    // An unknown field beside the parameters changes nothing for the package, and the short way does not take it.
+    // An unknown field beside the parameters changes nothing for the package, and the short way
+    // does not take it.
     const long = { ...short, body: { ...short.body, params: { ...params, ...extra(short.body) } } };
     expect(readToolCall(long.headers, long.body)).toBeUndefined();
     const answers = await Promise.all(

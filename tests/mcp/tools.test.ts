@@ -1,4 +1,5 @@
-// The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat emails nobody twice.
+// The tools as an agent meets them: what it sees, what it is told after a mistake, and that a
+// repeat emails nobody twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';

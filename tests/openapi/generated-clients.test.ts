@@ -1,4 +1,5 @@
-// Clients that others generate from openapi.json: they compile under strict rules, and an email is sent and read with each.
+// Clients that others generate from openapi.json: they compile under strict rules, and an email is
+// sent and read with each.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The account, its team, and for operators all accounts: what owners set, what operators set, and who is kept out.
+// The account, its team, and for operators all accounts: what owners set, what operators set, and
+// who is kept out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOperators } from '../../src/accounts/scopes.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';

@@ -1,4 +1,5 @@
-// The typed client where the way to the service is bad: what it tries again, what it does not, and what it then says.
+// The typed client where the way to the service is bad: what it tries again, what it does not, and
+// what it then says.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

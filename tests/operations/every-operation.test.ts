@@ -1,5 +1,6 @@
-// Every operation, called through REST, MCP and the typed client: it answers what it says, it asks for its scope, it keeps
-// accounts apart, it names what is wrong with its input, and its changes stand in the audit. The calls are in samples/.
+// Every operation, called through REST, MCP and the typed client: it answers what it says, it asks
+// for its scope, it keeps accounts apart, it names what is wrong with its input, and its changes
+// stand in the audit. The calls are in samples/.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TOOLS } from '../../src/mcp/tools.ts';
@@ -22,7 +23,10 @@ import {
 } from './world.ts';
 import { wrongInputs } from './wrong-inputs.ts';
 
-/** As tools, these are also for keys that only send or read (mcp/email-tools.ts): mcp/agents shows what they then tell. */
+/**
+ * As tools, these are also for keys that only send or read (mcp/email-tools.ts): mcp/agents shows
+ * what they then tell.
+ */
 const FOR_SENDERS_TOO = new Set(['get_account', 'search_messages']);
 
 const REMOVALS = OPERATIONS.filter(
@@ -241,7 +245,10 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
 const auditRows = (action: string) =>
   world.service.database.query('SELECT * FROM audit WHERE action = $1 ORDER BY id', [action]);
 
-/** By the schema that is published, to which nothing may be added unsaid. Each is made once: that takes longer than a call. */
+/**
+ * By the schema that is published, to which nothing may be added unsaid. Each is made once: that
+ * takes longer than a call.
+ */
 const published = new Map<z.ZodType, z.ZodType>();
 function expectShape(schema: z.ZodType, body: unknown): void {
   const strict =

@@ -1,4 +1,5 @@
-// Rules behind the schemas: each refusal names the fields it is about, for programs, beside the sentence for people.
+// Rules behind the schemas: each refusal names the fields it is about, for programs, beside the
+// sentence for people.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fault } from '../../src/errors.ts';
 import { callTool } from '../mcp/support.ts';

@@ -1,4 +1,5 @@
-// One room for refusals, one for accepted sends: whichever door it was, it is counted once and told in the same shape.
+// One room for refusals, one for accepted sends: whichever door it was, it is counted once and told
+// in the same shape.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openClient, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';

@@ -1,5 +1,5 @@
-// A sample call of every operation, for the tests that call them all. One file per resource in samples/: whoever adds an
-// operation adds a row there.
+// A sample call of every operation, for the tests that call them all. One file per resource in
+// samples/: whoever adds an operation adds a row there.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toJSONSchema } from 'zod';
@@ -8,20 +8,28 @@ import type { Fields, Party, World } from './world.ts';
 
 export interface Sample {
   /**
-   * The input of a good call. What the call is about is made here first, in the account of `whose`. Called anew for each
-   * call: take `world.next()` where a name can be taken once. Put `whose.mark` into what is written.
+   * The input of a good call. What the call is about is made here first, in the account of `whose`.
+   * Called anew for each call: take `world.next()` where a name can be taken once. Put `whose.mark`
+   * into what is written.
    */
   input(world: World, whose: Party): Fields | Promise<Fields>;
   /**
-   * What becomes of the same input in another account: 404, or it works there and has nothing to do with this one.
-   * 404 unless said, where the path names something; else `own`.
+   * What becomes of the same input in another account: 404, or it works there and has nothing to do
+   * with this one. 404 unless said, where the path names something; else `own`.
    */
   inAnotherAccount?: 'not-found' | 'own';
-  /** What `faults` cannot say field by field: inputs over the good one that are refused with 400. */
+  /**
+   * What `faults` cannot say field by field: inputs over the good one that are refused with 400.
+   */
   refused?: Fields[];
-  /** Where a change of nothing leaves no row in the audit, though the operation `changes` or `talks`. */
+  /**
+   * Where a change of nothing leaves no row in the audit, though the operation `changes` or
+   * `talks`.
+   */
   leavesNoAudit?: true;
-  /** What it is about comes into being only when email is delivered; not called where nothing is. */
+  /**
+   * What it is about comes into being only when email is delivered; not called where nothing is.
+   */
   needsDelivery?: true;
 }
 

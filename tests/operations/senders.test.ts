@@ -1,4 +1,5 @@
-// Senders over the API: a domain with its records and checks, an address with its link; only operators vouch.
+// Senders over the API: a domain with its records and checks, an address with its link; only
+// operators vouch.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';

@@ -1,4 +1,5 @@
-// Suppressions in numbers: many added at once or none, everything read back page by page, the same by command.
+// Suppressions in numbers: many added at once or none, everything read back page by page, the same
+// by command.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Templates as programs and pages edit them: versions, two people at once, previews with faults, test sends.
+// Templates as programs and pages edit them: versions, two people at once, previews with faults,
+// test sends.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { startTestService, type TestService } from '../support/service.ts';

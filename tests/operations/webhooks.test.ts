@@ -1,5 +1,6 @@
-// Webhooks over the API: an endpoint fails, its delivery is looked at and tried again, and arrives; test events, rotation,
-// replay; what is another account's is not there; every change stands in the audit without its secret.
+// Webhooks over the API: an endpoint fails, its delivery is looked at and tried again, and arrives;
+// test events, rotation, replay; what is another account's is not there; every change stands in the
+// audit without its secret.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -8,7 +8,9 @@ const LIMITS = {
   ...{ giveWayAfterBeats: 1_000_000, refuseAfterBeats: 1_000_000 },
 };
 
-/** Calls that keep what they are given until the test says otherwise, and in which order they began. */
+/**
+ * Calls that keep what they are given until the test says otherwise, and in which order they began.
+ */
 function callers(limits: Partial<typeof LIMITS> = {}) {
   const emails = createWholeEmails({ ...LIMITS, ...limits });
   const begun: string[] = [];

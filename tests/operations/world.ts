@@ -1,5 +1,6 @@
-// Where the tests of all operations happen: one service, two accounts that know nothing of each other, an operator, and each
-// operation called by hand through REST, through MCP and through the typed client.
+// Where the tests of all operations happen: one service, two accounts that know nothing of each
+// other, an operator, and each operation called by hand through REST, through MCP and through the
+// typed client.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,4 +1,5 @@
-// Inputs that do not fit, made from an operation's own schema: an unknown field, each required one missing, each of a wrong type.
+// Inputs that do not fit, made from an operation's own schema: an unknown field, each required one
+// missing, each of a wrong type.
 import { z } from 'zod';
 import type { Operation } from '../../src/operations/operation.ts';
 import type { Fields } from './world.ts';
@@ -6,7 +7,10 @@ import type { Fields } from './world.ts';
 export interface WrongInput {
   field: string;
   wrong: Fields;
-  /** `never`: what is in a path or a query is always a text, so it cannot be wrong in this way there. */
+  /**
+   * `never`: what is in a path or a query is always a text, so it cannot be wrong in this way
+   * there.
+   */
   byQuery: 'also' | 'never';
 }
 
@@ -48,7 +52,10 @@ export function wrongInputs({ input, rest }: Operation, good: Fields): WrongInpu
 
 const NONSENSE = 'nonsense';
 
-/** A value of a type that the field has not; a text where a text can be wrong. Undefined: it takes anything. */
+/**
+ * A value of a type that the field has not; a text where a text can be wrong. Undefined: it takes
+ * anything.
+ */
 function wrongValue(schema: Schema, preferText: boolean): unknown {
   const types = typesOf(schema);
   if (types.length === 0) return undefined;

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { pauseAfter } from '../../src/process/sparingly.ts';
 
-// Without a limit, a count that takes 1.3 s on a busy machine leaves a full queue "full" for a minute after it is empty, one of
-// ten seconds for eight.
+// Without a limit, a count that takes 1.3 s on a busy machine leaves a full queue "full" for a
+// minute after it is empty, one of ten seconds for eight.
 it.each([
   [0, 0],
   [100, 5_000],

@@ -1,4 +1,5 @@
-// Leases: whose is what is in hand. The database's clock decides; who was frozen knows it by itself; what the dead had is freed.
+// Leases: whose is what is in hand. The database's clock decides; who was frozen knows it by
+// itself; what the dead had is freed.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/process/log.ts';

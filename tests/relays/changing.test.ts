@@ -1,5 +1,6 @@
 // A running pool is changed by operators: shares by weight over real emails, more connections, a
-// relay disabled, removed or moved while it has emails in hand. Nothing is lost, nothing comes twice.
+// relay disabled, removed or moved while it has emails in hand. Nothing is lost, nothing comes
+// twice.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { emails, postBatch } from '../sending/batch-support.ts';
 import { type FaultyRelay, startFaultyRelay } from '../support/faulty-relay.ts';
@@ -61,8 +62,8 @@ async function onlySlow(connections: number): Promise<void> {
   await haveRelays(service, ['default', 'slow']);
 }
 
-// What choice.test.ts shows over 10,000 draws, here over real emails. Chance alone takes 1,000 of them further off than
-// that once in 100,000 runs.
+// What choice.test.ts shows over 10,000 draws, here over real emails. Chance alone takes 1,000 of
+// them further off than that once in 100,000 runs.
 const [EMAILS, PERCENT] = LONGER > 1 ? [10_000, 2] : [1_000, 7];
 it(`by weight, within ${PERCENT} % over ${EMAILS} emails`, async () => {
   const shares = [0.5, 0.3, 0.2];

@@ -12,7 +12,10 @@ import { addRelay, changeRelays, haveRelays, removeRelay } from './support.ts';
 
 type Stage = Awaited<ReturnType<typeof start>>;
 
-/** A service and what a group of tests does with it; the groups run beside each other. The first relay is that of RELAY_URL. */
+/**
+ * A service and what a group of tests does with it; the groups run beside each other. The first
+ * relay is that of RELAY_URL.
+ */
 async function start(urls: string[]) {
   const service = await startTestService({ RELAY_URL: urls[0]!, RELAY_CONNECTIONS: '4' });
   const account = await service.account();

@@ -32,8 +32,8 @@ async function startProcesses(count: number) {
     }
   }
   /**
-   * No more than the rate allows came since, from before the first was sent: a busy machine can only
-   * make it less.
+   * No more than the rate allows came since, from before the first was sent: a busy machine can
+   * only make it less.
    */
   function expectNoMoreThan(ratePerSecond: number, sinceMs: number): void {
     const came = cameAtMs.filter((atMs) => atMs > sinceMs).length;

@@ -1,5 +1,5 @@
-// The Resend door, judged by the official package with only its base URL changed: what we serve works
-// as its types say, and everything else it can call answers 501 and names what it is.
+// The Resend door, judged by the official package with only its base URL changed: what we serve
+// works as its types say, and everything else it can call answers 501 and names what it is.
 import { createElement } from 'react';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';

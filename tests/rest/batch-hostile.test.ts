@@ -1,5 +1,5 @@
-// Batches as large and as slow as somebody can make them: the event loop is held for little at a stretch, 25 MB is the end, and
-// other tenants' sends stay fast.
+// Batches as large and as slow as somebody can make them: the event loop is held for little at a
+// stretch, 25 MB is the end, and other tenants' sends stay fast.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postBatch } from '../sending/batch-support.ts';
 import { longestBlockedMs } from '../support/blocked.ts';
@@ -24,8 +24,8 @@ const repeated = (count: number, email: (n: number) => object): string =>
   JSON.stringify(Array.from({ length: count }, (_, n) => email(n)));
 
 /**
- * The best of three: what holds the loop for long does so every time. A database that is too busy to write 25 MB in time is asked
- * again.
+ * The best of three: what holds the loop for long does so every time. A database that is too busy
+ * to write 25 MB in time is asked again.
  */
 async function expectTurns(
   batch: string | (() => Promise<Answer>),

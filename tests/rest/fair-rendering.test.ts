@@ -1,5 +1,5 @@
-// Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes itself wait, is told 429
-// before anything is rendered, and takes next to nothing from others.
+// Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes
+// itself wait, is told 429 before anything is rendered, and takes next to nothing from others.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +61,9 @@ describe('one send behind 100 of another tenant, all there at once', () => {
     const [flooding, other] = [await service.account(), await service.account()];
     const keys = [...Array<string>(100).fill(flooding.key), other.key];
     const sockets = keys.map(() => connect(Number(new URL(service.url).port), '127.0.0.1'));
-    /** Written in one turn of the event loop, which the service shares: it finds them all at once. */
+    /**
+     * Written in one turn of the event loop, which the service shares: it finds them all at once.
+     */
     const sendAll = (status: number, keyOf: (n: number) => string) =>
       Promise.all(
         sockets.map(async (socket, n) => {

@@ -1,4 +1,5 @@
-// The gallery at /gallery: all of it for whoever is in the sandbox, nothing where emails leave for real.
+// The gallery at /gallery: all of it for whoever is in the sandbox, nothing where emails leave for
+// real.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';

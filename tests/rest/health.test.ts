@@ -1,4 +1,5 @@
-// Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a port of its own.
+// Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a
+// port of its own.
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
@@ -43,7 +44,8 @@ describe('/metrics on loopback', () => {
     }
   });
 
-  // A proxy that keeps the name it was asked for, and a page whose own name was made to mean this machine.
+  // A proxy that keeps the name it was asked for, and a page whose own name was made to mean this
+  // machine.
   it.each([
     ['127.0.0.1', 200],
     ['localhost:8025', 200],

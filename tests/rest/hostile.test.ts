@@ -1,4 +1,5 @@
-// Hostile values in every parameter of every door: refused with a sentence, never a 500, and the detail quotes little of them.
+// Hostile values in every parameter of every door: refused with a sentence, never a 500, and the
+// detail quotes little of them.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';

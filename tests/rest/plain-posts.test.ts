@@ -1,4 +1,5 @@
-// Plain POSTs beside node:http: whatever bytes come, in whatever pieces, both give the same answers.
+// Plain POSTs beside node:http: whatever bytes come, in whatever pieces, both give the same
+// answers.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -148,7 +149,8 @@ describe('taken the short way', () => {
     const said = text(socket);
     socket.end(post('1') + post('2') + post('3'));
     await arrived;
-    // Nothing says when the end of the stream was seen; a hundred turns of the loop are far more than it takes.
+    // Nothing says when the end of the stream was seen; a hundred turns of the loop are far more
+    // than it takes.
     for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
     letGo();
     expect((await said).match(/202 Accepted/g)).toHaveLength(3);
@@ -278,14 +280,18 @@ it('a thousand requests with something wrong in them', async () => {
     const about = `seed ${seed}, request ${n}: ${JSON.stringify(bytes)}`;
     const [ours, theirs] = await Promise.all([ask(short, bytes), ask(node, bytes)]);
     if (theirs.startsWith('HTTP/1.1 400') && !ours.startsWith('HTTP/1.1 400')) {
-      // With rubbish behind a good request node:http forgets to answer the good one: here the good one counts.
+      // With rubbish behind a good request node:http forgets to answer the good one: here the good
+      // one counts.
       const taken = bytes.slice(0, endOfFirst(bytes));
       expect(await ask(short, taken), about).toBe(await ask(node, taken));
     } else expect(beforeRubbish(ours), about).toBe(beforeRubbish(theirs));
   }
 });
 
-/** Whether rubbish behind an answered request is called so or only hung up on is a matter of luck with node:http. */
+/**
+ * Whether rubbish behind an answered request is called so or only hung up on is a matter of luck
+ * with node:http.
+ */
 const beforeRubbish = (said: string): string =>
   said.replace(/(?<=\n)HTTP\/1\.1 400 Bad Request\nconnection: close\s*$/, '').trimEnd();
 

@@ -1,4 +1,5 @@
-// The sandbox's reports are played where reports are read: not lost while no process does that, and not sent to a port where nobody listens.
+// The sandbox's reports are played where reports are read: not lost while no process does that, and
+// not sent to a port where nobody listens.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anEmail, startTestService } from '../support/service.ts';

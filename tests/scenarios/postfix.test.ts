@@ -1,5 +1,6 @@
-// The whole way through a real Postfix: our API → Postfix as relay → Postfix as receiving server → DSN → timeline.
-// All emails are sent first and wait for their ends together: some take a queue's lifetime.
+// The whole way through a real Postfix: our API → Postfix as relay → Postfix as receiving server →
+// DSN → timeline. All emails are sent first and wait for their ends together: some take a queue's
+// lifetime.
 
 import { Resolver } from 'node:dns/promises';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Whoever gets a copy of the database gets no secret with it: one of each kind is issued over a running service, then every
-// table is read and searched for all of them.
+// Whoever gets a copy of the database gets no secret with it: one of each kind is issued over a
+// running service, then every table is read and searched for all of them.
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';

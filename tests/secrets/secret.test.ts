@@ -1,4 +1,5 @@
-// SECRET_KEY over the life of an installation: set late, wrong, removed, rotated, lost; one process and several at once.
+// SECRET_KEY over the life of an installation: set late, wrong, removed, rotated, lost; one process
+// and several at once.
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keyLabel, openDomainKey } from '../../src/accounts/domain-keys.ts';
@@ -38,7 +39,10 @@ const rotate = (to: string, from?: string, wish: { lost?: boolean; days?: number
     dryRun: false,
   });
 
-/** A domain as addDomain makes it, but with keys that are made in no time: an RSA key takes a second of CPU. */
+/**
+ * A domain as addDomain makes it, but with keys that are made in no time: an RSA key takes a second
+ * of CPU.
+ */
 async function addKeys(secret: Secret, domain: string): Promise<void> {
   const { id } = await makeAccount(database, { identities: [domain] });
   await database.transaction(async (client) => {
@@ -209,7 +213,8 @@ describe('a SECRET_KEY that does not fit', () => {
       'SELECT secret, rsa_private AS rsa, ed25519_private AS ed FROM installation, domains',
     );
     await addKeys(await openSecret(database, FIRST), 'new.example');
-    // As it was then: one domain under the installation's own secret, one under SECRET_KEY, and nothing that tells.
+    // As it was then: one domain under the installation's own secret, one under SECRET_KEY, and
+    // nothing that tells.
     await database.query(
       `UPDATE domains SET rsa_private = $1, ed25519_private = $2 WHERE domain = 'old.example'`,
       [own!.rsa, own!.ed],

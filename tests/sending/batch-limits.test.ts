@@ -1,5 +1,5 @@
-// Batches and limits: quota, rate, a key's own rules, the relay and the account's state count for each email, exactly, also over
-// two processes.
+// Batches and limits: quota, rate, a key's own rules, the relay and the account's state count for
+// each email, exactly, also over two processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,5 +1,6 @@
-// POST /v1/send/batch: up to 100 emails in one call and one transaction. Strict: one fault and nothing is queued. Permissive:
-// the others are. Nothing is delivered here, so that what is queued can be counted.
+// POST /v1/send/batch: up to 100 emails in one call and one transaction. Strict: one fault and
+// nothing is queued. Permissive: the others are. Nothing is delivered here, so that what is queued
+// can be counted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';

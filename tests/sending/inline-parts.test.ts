@@ -1,4 +1,5 @@
-// Images inside of an email, files below it, invitations: sent through the service, read back by an independent parser.
+// Images inside of an email, files below it, invitations: sent through the service, read back by an
+// independent parser.
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-// The ceiling on the queue: past it sends are refused by name, and accepted again when there is room.
+// The ceiling on the queue: past it sends are refused by name, and accepted again when there is
+// room.
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { freePort, runCommand } from '../support/process.ts';

@@ -1,4 +1,5 @@
-// What is stored of an email's head comes back whole: an email that was accepted can always be composed.
+// What is stored of an email's head comes back whole: an email that was accepted can always be
+// composed.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';

@@ -1,6 +1,6 @@
-// Where an email ends for us and where for the relay: cut inside its content the relay cannot have it,
-// and another may; once its end was written nobody knows. The relay answers or hangs up at once, from
-// a thread of its own, while our own loop is busy with other things.
+// Where an email ends for us and where for the relay: cut inside its content the relay cannot have
+// it, and another may; once its end was written nobody knows. The relay answers or hangs up at
+// once, from a thread of its own, while our own loop is busy with other things.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -59,7 +59,9 @@ async function relayThat(part: Part): Promise<Relay> {
   opened.push({ close: () => relay.close(500) });
   return relay;
 }
-/** As a process that also renders and signs: the loop stands for some milliseconds in every round. */
+/**
+ * As a process that also renders and signs: the loop stands for some milliseconds in every round.
+ */
 function keepBusy(): void {
   const timer = setInterval(() => {
     const until = performance.now() + 8;

@@ -1,4 +1,5 @@
-// The parts of the SMTP client that need no socket: replies, dots, commands, addresses of relays, names of queued emails.
+// The parts of the SMTP client that need no socket: replies, dots, commands, addresses of relays,
+// names of queued emails.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dataPieces } from '../../src/smtp/data.ts';

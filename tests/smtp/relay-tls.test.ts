@@ -1,4 +1,5 @@
-// The SMTP client against the real smtp-server: TLS, login, big emails. Certificates: tests/smtp/fixtures, for localhost only.
+// The SMTP client against the real smtp-server: TLS, login, big emails. Certificates:
+// tests/smtp/fixtures, for localhost only.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -105,7 +105,8 @@ describe('a mail that goes through', () => {
           [/^DATA$/, '354 go'],
         ] as const) {
           await peer.expect(pattern);
-          // A client that did not wait would have written the next command by the time this line was read.
+          // A client that did not wait would have written the next command by the time this line
+          // was read.
           await new Promise((resolve) => setImmediate(resolve));
           expect(peer.pending()).toBe('');
           peer.send(reply);
@@ -222,8 +223,8 @@ describe('what the relay cannot take', () => {
   });
 });
 
-// Every stage × every way to fail. Up to AUTH the relay counts as unreachable and nobody bounces, whatever the code;
-// after that the code decides about the recipients.
+// Every stage × every way to fail. Up to AUTH the relay counts as unreachable and nobody bounces,
+// whatever the code; after that the code decides about the recipients.
 const BEFORE_MAIL = ['greeting', 'ehlo', 'tls', 'auth'] as const;
 const IN_MAIL = ['mail', 'rcpt', 'data', 'body'] as const;
 type Stage = (typeof BEFORE_MAIL)[number] | (typeof IN_MAIL)[number];

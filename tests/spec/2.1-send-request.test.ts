@@ -1,4 +1,5 @@
-// Section 2.1: the send request. One test per row of its table, over real HTTP against the real server.
+// Section 2.1: the send request. One test per row of its table, over real HTTP against the real
+// server.
 
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Section 3: states and transitions. Whatever order events arrive in, status is the highest rank seen and never goes down.
+// Section 3: states and transitions. Whatever order events arrive in, status is the highest rank
+// seen and never goes down.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { type NewEvent, recordEvents } from '../../src/events/record.ts';

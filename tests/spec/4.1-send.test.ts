@@ -1,4 +1,5 @@
-// Section 4.1: POST /v1/send. Each validation rule, the order of the checks, idempotency, and what a success means.
+// Section 4.1: POST /v1/send. Each validation rule, the order of the checks, idempotency, and what
+// a success means.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   anEmail,

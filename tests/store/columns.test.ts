@@ -1,5 +1,5 @@
-// Batches are handed to SQL functions column by column: the list in the code and the function's own must be the same, and
-// inside the functions no column may be taken for another.
+// Batches are handed to SQL functions column by column: the list in the code and the function's own
+// must be the same, and inside the functions no column may be taken for another.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,8 @@ it.each([
   );
 });
 
-// unnest(p_a, p_b) AS t (b, a) would put one column's values under another's name, and often both are texts.
+// unnest(p_a, p_b) AS t (b, a) would put one column's values under another's name, and often both
+// are texts.
 describe.each(['accept_sends', 'record_events'])('%s', (name) => {
   const sql = readFileSync(join(FUNCTIONS, `${name}.sql`), 'utf8');
   const unnests = sql.matchAll(

@@ -1,5 +1,5 @@
-// A large value read as it comes off the wire: it is the value, its connection can be used again, and what is not there is
-// told apart from what is broken.
+// A large value read as it comes off the wire: it is the value, its connection can be used again,
+// and what is not there is told apart from what is broken.
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

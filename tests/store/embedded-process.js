@@ -1,5 +1,6 @@
-// A process that opens the embedded database of a folder and holds it until its stdin ends or SIGTERM; embedded-support.ts starts it.
-// Of what was built: a dozen of these start in a test run, and TypeScript would take most of their time.
+// A process that opens the embedded database of a folder and holds it until its stdin ends or
+// SIGTERM; embedded-support.ts starts it. Of what was built: a dozen of these start in a test run,
+// and TypeScript would take most of their time.
 
 import { openEmbedded } from '../../dist/store/embedded/open.js';
 

@@ -24,7 +24,10 @@ export const isRoot = process.getuid?.() === 0;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A new folder that every user may enter, with a name that has to be quoted, gone after the test, or in beforeAll after the last test. */
+/**
+ * A new folder that every user may enter, with a name that has to be quoted, gone after the test,
+ * or in beforeAll after the last test.
+ */
 export function newFolder(atEnd: (clean: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin embedded ü-'));
   chmodSync(folder, 0o755);
@@ -132,7 +135,10 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await setTimeout(10);
 }
 
-/** The part of this checkout that openElsewhere needs, in another place; without the links that a skipped postinstall leaves out. */
+/**
+ * The part of this checkout that openElsewhere needs, in another place; without the links that a
+ * skipped postinstall leaves out.
+ */
 export function copyCheckout(to: string): void {
   const parts = [
     'package.json',

@@ -1,4 +1,5 @@
-// The embedded database under the users and in the folders it may find itself in: root, an ordinary user, a uid without a name, a closed home, a read-only node_modules.
+// The embedded database under the users and in the folders it may find itself in: root, an ordinary
+// user, a uid without a name, a closed home, a read-only node_modules.
 
 import { execFileSync } from 'node:child_process';
 import {

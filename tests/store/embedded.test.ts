@@ -1,4 +1,5 @@
-// The embedded database in ordinary life: first start, warm start, owners and guests. Users and folders it must run under: embedded-users.test.ts.
+// The embedded database in ordinary life: first start, warm start, owners and guests. Users and
+// folders it must run under: embedded-users.test.ts.
 
 import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -84,7 +85,8 @@ describe('a first and a later start', () => {
     await open(folder, 'owner');
   });
 
-  // The path is also longer than a socket address can be. Under root the copy is root's: it is given back to the server's user.
+  // The path is also longer than a socket address can be. Under root the copy is root's: it is
+  // given back to the server's user.
   it('leave the server of a folder alone that this one was copied from', async () => {
     const original = await open(folder, 'owner');
     const copy = join(newFolder(), 'a-rather-long-name-of-a-folder/'.repeat(6));

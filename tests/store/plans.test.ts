@@ -9,7 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** A joined subquery that locks and is limited: planned for an empty table, it is run anew for every row of the other side. */
+/**
+ * A joined subquery that locks and is limited: planned for an empty table, it is run anew for every
+ * row of the other side.
+ */
 const CLAIM = `
   UPDATE jobs j SET claims = j.claims + 1
   FROM (SELECT account_id, id FROM jobs

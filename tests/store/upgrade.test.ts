@@ -1,5 +1,6 @@
-// Data of every released version is opened by this one and used: keys work, queued emails leave, timelines answer, webhooks sign.
-// A fixture is a database as that version left it (npm run fixture): its schema, its rows, and what is known of them.
+// Data of every released version is opened by this one and used: keys work, queued emails leave,
+// timelines answer, webhooks sign. A fixture is a database as that version left it (npm run
+// fixture): its schema, its rows, and what is known of them.
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What the tests of streams share: an account that may do everything, and its email as the sandbox got it.
+// What the tests of streams share: an account that may do everything, and its email as the sandbox
+// got it.
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { captured, header } from '../support/captured.ts';
 import {

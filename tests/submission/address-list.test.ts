@@ -1,4 +1,5 @@
-// The short way for lists of one plain mailbox, against the long way, which an empty place before it takes (RFC 5322 4.4).
+// The short way for lists of one plain mailbox, against the long way, which an empty place before
+// it takes (RFC 5322 4.4).
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readAddressList } from '../../src/submission/address-list.ts';

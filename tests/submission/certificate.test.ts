@@ -1,4 +1,5 @@
-// A renewed certificate is shown without a restart; one that does not fit its key is not, and is said.
+// A renewed certificate is shown without a restart; one that does not fit its key is not, and is
+// said.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

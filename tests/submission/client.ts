@@ -1,4 +1,5 @@
-// A bare SMTP client for tests: what is sent is exactly what the test says, and every reply is kept.
+// A bare SMTP client for tests: what is sent is exactly what the test says, and every reply is
+// kept.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';

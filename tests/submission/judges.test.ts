@@ -1,5 +1,5 @@
-// Programs that others wrote hand over their emails: Python's smtplib, swaks, msmtp, PHP's mail(), Django, Postfix as a
-// smarthost. Each only with the settings that docs/smtp.md names.
+// Programs that others wrote hand over their emails: Python's smtplib, swaks, msmtp, PHP's mail(),
+// Django, Postfix as a smarthost. Each only with the settings that docs/smtp.md names.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What is said of an email's lines, against a look at every byte, also where a line end lies between two pieces.
+// What is said of an email's lines, against a look at every byte, also where a line end lies
+// between two pieces.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLines } from '../../src/submission/lines.ts';

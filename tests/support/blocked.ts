@@ -1,8 +1,12 @@
-// How long some work takes, or holds the event loop at a stretch: the milliseconds that this thread worked, so that a busy
-// machine adds nothing, and as many as a machine of ordinary speed would take, so that a slow one fails nothing.
+// How long some work takes, or holds the event loop at a stretch: the milliseconds that this thread
+// worked, so that a busy machine adds nothing, and as many as a machine of ordinary speed would
+// take, so that a slow one fails nothing.
 import { openThreadClock, type ThreadClock } from '../../src/process/thread-clock.ts';
 
-/** What the work in ordinaryWork() takes on the machines that the tests' milliseconds were chosen on. */
+/**
+ * What the work in ordinaryWork() takes on the machines that the tests' milliseconds were chosen
+ * on.
+ */
 const ORDINARY_MS = 40;
 
 export function openTestClock(): ThreadClock {

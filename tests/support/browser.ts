@@ -1,12 +1,17 @@
-// A browser for tests that look at pages. Used by the catalogue's screenshots and the dashboard's tests.
-// Debian's Chromium without windows is the first choice; then the one npm brings (@sparticuz/chromium, for x64 Linux only),
-// then any other of the system. Without any, tests are told why and skip loudly.
+// A browser for tests that look at pages. Used by the catalogue's screenshots and the dashboard's
+// tests.
+// Debian's Chromium without windows is the first choice; then the one npm brings
+// (@sparticuz/chromium, for x64 Linux only), then any other of the system. Without any, tests are
+// told why and skip loudly.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** A sixth of the time of the whole Chromium, which draws a frame around every page; a third of npm's, which draws by itself. */
+/**
+ * A sixth of the time of the whole Chromium, which draws a frame around every page; a third of
+ * npm's, which draws by itself.
+ */
 const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell';
 const otherBrowsers = [
   '/usr/bin/chromium',
@@ -31,8 +36,9 @@ export const browserPath = (): string | undefined =>
 let running: Promise<Browser | { skipped: string }> | undefined;
 
 /**
- * The browser of this worker, or why there is none. Started once for all files that follow one another here; each closes
- * its windows at its end, and the browser ends with the worker, whose pipe it hangs on.
+ * The browser of this worker, or why there is none. Started once for all files that follow one
+ * another here; each closes its windows at its end, and the browser ends with the worker, whose
+ * pipe it hangs on.
  */
 export async function openBrowser(): Promise<Browser | { skipped: string }> {
   const before = await running;
@@ -96,8 +102,8 @@ async function launchPackaged(): Promise<Browser> {
     throw new Error(
       `has a browser for linux-x64 only, this is ${process.platform}-${process.arch}`,
     );
-  // The package unpacks the NSS and expat libraries its binary needs only where it believes to be on AWS Lambda;
-  // a bare Debian image has none of them.
+  // The package unpacks the NSS and expat libraries its binary needs only where it believes to be
+  // on AWS Lambda; a bare Debian image has none of them.
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs20.x';
   const { default: packaged } = await import('@sparticuz/chromium');
   for (let tries = 1; ; tries++) {

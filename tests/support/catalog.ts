@@ -1,4 +1,5 @@
-// The catalogue as its tests see it: loaded once per file, rendered with samples and a branding that sets everything.
+// The catalogue as its tests see it: loaded once per file, rendered with samples and a branding
+// that sets everything.
 import { fileURLToPath } from 'node:url';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
@@ -39,8 +40,8 @@ export const inEveryLayout = templates.flatMap((template) =>
 );
 
 /**
- * Those pairs, for what takes long with each: in `npm test` every template in one layout, another for every `turn`. A layout is
- * what stands around a template, the same for all of them.
+ * Those pairs, for what takes long with each: in `npm test` every template in one layout, another
+ * for every `turn`. A layout is what stands around a template, the same for all of them.
  */
 export const inLayouts = (turn = 0) =>
   inFull(

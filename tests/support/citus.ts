@@ -1,5 +1,6 @@
 // A Citus of three servers for a test file: a coordinator and two nodes on loopback, in a folder of
-// their own. Where Citus is not installed its suites say so and skip (scripts/citus-build.sh builds it).
+// their own. Where Citus is not installed its suites say so and skip (scripts/citus-build.sh builds
+// it).
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,

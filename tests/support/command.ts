@@ -1,5 +1,5 @@
-// A command run inside the test's own process: the same code as `sandmartin …` without seconds of start. Processes of
-// their own (process.ts) are for tests about processes.
+// A command run inside the test's own process: the same code as `sandmartin …` without seconds of
+// start. Processes of their own (process.ts) are for tests about processes.
 import { Command } from 'commander';
 import { vi } from 'vitest';
 import { wordedAtTerminal } from '../../src/cli/hints.ts';

@@ -1,5 +1,5 @@
-// DNS servers on loopback, so that the real resolver is what is tested: one answers as a function tells it, one from a zone
-// that the test fills.
+// DNS servers on loopback, so that the real resolver is what is tested: one answers as a function
+// tells it, one from a zone that the test fills.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 

@@ -1,5 +1,6 @@
-// Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template database to clone from. With
-// TEST_CITUS=1 it is a Citus of three servers, and the template is distributed: any suite runs on it (npm run test:citus).
+// Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template
+// database to clone from. With TEST_CITUS=1 it is a Citus of three servers, and the template is
+// distributed: any suite runs on it (npm run test:citus).
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +32,10 @@ declare module 'vitest' {
 
 export const TEMPLATE = 'sandmartin_test_template';
 
-/** Nobody reads it after a crash: what only serves that is left out. Tests about crashes have servers of their own. */
+/**
+ * Nobody reads it after a crash: what only serves that is left out. Tests about crashes have
+ * servers of their own.
+ */
 const SHORT_LIVED = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -76,8 +80,8 @@ async function onOneServer(project: TestProject, folder: string) {
 }
 
 /**
- * The same password, said as it is and hashed once instead of 4096 times: a login was two fifths of what a connection costs, and
- * every service opens a dozen.
+ * The same password, said as it is and hashed once instead of 4096 times: a login was two fifths of
+ * what a connection costs, and every service opens a dozen.
  */
 async function shortenLogins(url: string, data: string): Promise<void> {
   const rules = join(data, 'pg_hba.conf');

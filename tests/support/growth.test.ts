@@ -16,7 +16,8 @@ it('finds quadratic work', () => {
     for (const line of lines) if (lines.indexOf(line) >= 0) found++;
     return found;
   };
-  // The ratio asked for is far from that of quadratic work: on a busy machine it would be missed else.
+  // The ratio asked for is far from that of quadratic work: on a busy machine it would be missed
+  // else.
   expect(() => expectLinear(shifting, quadratic, { ratio: 6 })).toThrow(
     /grows faster than its input/,
   );

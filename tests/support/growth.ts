@@ -1,10 +1,14 @@
-// A meter of growth: fails when the time of some work grows faster than its input. For every parser of strangers' text;
-// generated texts come from repeatedText(), the family in which super-linear readers are nearly always found.
+// A meter of growth: fails when the time of some work grows faster than its input. For every parser
+// of strangers' text; generated texts come from repeatedText(), the family in which super-linear
+// readers are nearly always found.
 import fc from 'fast-check';
 import { draw, LONGER } from './longer.ts';
 
 export interface GrowthOptions {
-  /** Sizes to measure; each is four times the one before. The work ends at the first that takes `enoughMs`. */
+  /**
+   * Sizes to measure; each is four times the one before. The work ends at the first that takes
+   * `enoughMs`.
+   */
   from?: number;
   to?: number;
   /** Below this nothing is judged: noise of a shared machine is of this order. */
@@ -13,7 +17,9 @@ export interface GrowthOptions {
   ratio?: number;
 }
 
-/** Between linear (4) and quadratic (16), nearer to the latter: a busy machine must not fail a test. */
+/**
+ * Between linear (4) and quadratic (16), nearer to the latter: a busy machine must not fail a test.
+ */
 const RATIO = 10;
 const ENOUGH_MS = 20;
 
@@ -24,7 +30,10 @@ export interface Growth {
   ratio: number;
 }
 
-/** Throws with the measured figures when `work` on input of size 4n takes more than `ratio` times the one of size n. */
+/**
+ * Throws with the measured figures when `work` on input of size 4n takes more than `ratio` times
+ * the one of size n.
+ */
 export function expectLinear<T>(
   make: (size: number) => T,
   work: (input: T) => unknown,
@@ -65,8 +74,8 @@ export function measureGrowth<T>(
 }
 
 /**
- * The best of several runs. Processor time counts the threads of compiler and collector too, the clock what a busy machine
- * gave to others: the work itself took less than either.
+ * The best of several runs. Processor time counts the threads of compiler and collector too, the
+ * clock what a busy machine gave to others: the work itself took less than either.
  */
 export function bestMs(run: () => unknown, enoughMs = ENOUGH_MS, runs = 5): number {
   let best = Number.POSITIVE_INFINITY;
@@ -74,7 +83,8 @@ export function bestMs(run: () => unknown, enoughMs = ENOUGH_MS, runs = 5): numb
     const started = { cpu: cpuMs(), wall: performance.now() };
     run();
     best = Math.min(best, cpuMs() - started.cpu, performance.now() - started.wall);
-    // Of something slow two runs are enough to tell, of something quick the first few only warm it up.
+    // Of something slow two runs are enough to tell, of something quick the first few only warm it
+    // up.
     if (i > 0 && best > 10 * enoughMs) break;
   }
   return best;
@@ -92,7 +102,10 @@ export interface Family {
   after: string;
 }
 
-/** Texts that repeat a small seed made of `pieces`, the marks of the format, with something before and after. */
+/**
+ * Texts that repeat a small seed made of `pieces`, the marks of the format, with something before
+ * and after.
+ */
 export function repeatedText(pieces: readonly string[]): fc.Arbitrary<Family> {
   const some = (minLength: number, maxLength: number) =>
     fc.array(fc.constantFrom(...pieces), { minLength, maxLength }).map((found) => found.join(''));
@@ -102,7 +115,10 @@ export function repeatedText(pieces: readonly string[]): fc.Arbitrary<Family> {
 export const ofSize = ({ before, repeated, after }: Family, size: number): string =>
   before + repeated.repeat(Math.max(1, Math.ceil(size / Math.max(1, repeated.length)))) + after;
 
-/** Many families against one reader, for as long as `searchMs` allows; a failing one is shown with its figures. */
+/**
+ * Many families against one reader, for as long as `searchMs` allows; a failing one is shown with
+ * its figures.
+ */
 export function expectLinearFor(
   pieces: readonly string[],
   read: (text: string) => unknown,
@@ -116,12 +132,14 @@ export function expectLinearFor(
   const timeMs = searchMs * LONGER;
   const check = (family: Family, to: number): void => {
     const make = (size: number) => ofSize(family, size);
-    // One run of each size is enough to let most pass, so that thousands can be tried; the rest is looked at with care.
+    // One run of each size is enough to let most pass, so that thousands can be tried; the rest is
+    // looked at with care.
     const once = measureGrowth(make, read, { to, ...options, runs: 1 });
     if (isTooFast(once, enoughMs / 2, ratio)) expectLinear(make, read, options);
   };
   const started = performance.now();
-  // Each piece by itself comes first, and larger: some arrays turn slow only beyond 16,000 elements.
+  // Each piece by itself comes first, and larger: some arrays turn slow only beyond 16,000
+  // elements.
   for (const repeated of pieces) check({ before: '', repeated, after: 'x' }, 256_000);
   // Then each inside every part of the format.
   const pairs = within.flatMap((before) => pieces.map((repeated) => ({ before, repeated })));

@@ -1,5 +1,6 @@
-// Webhook receivers for tests: real HTTPS servers whose certificates come from a CA made on the spot, and that
-// behave as told. Tests trust the CA through guardedAgent's `ca`, or NODE_EXTRA_CA_CERTS in a child process.
+// Webhook receivers for tests: real HTTPS servers whose certificates come from a CA made on the
+// spot, and that behave as told. Tests trust the CA through guardedAgent's `ca`, or
+// NODE_EXTRA_CA_CERTS in a child process.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -13,7 +14,10 @@ import type { Writable } from 'node:stream';
 
 // ---- certificates
 
-/** Written in DER by hand (RFC 5280): openssl may be missing, and node:crypto reads X.509 but does not make it. */
+/**
+ * Written in DER by hand (RFC 5280): openssl may be missing, and node:crypto reads X.509 but does
+ * not make it.
+ */
 export interface Authority {
   /** The CA's own certificate, PEM. */
   ca: string;

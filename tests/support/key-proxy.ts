@@ -1,4 +1,5 @@
-// A proxy that adds X-API-Key, for test tools that cannot send a header of their own. All else passes as it came, Host included.
+// A proxy that adds X-API-Key, for test tools that cannot send a header of their own. All else
+// passes as it came, Host included.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

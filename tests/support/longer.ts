@@ -1,5 +1,6 @@
-// What tests draw at random: the same in every `npm test`, so that a run tells what a change did and nothing else; drawn anew,
-// and for LONGER times as long, in `npm run test:search`, which looks for what breaks something.
+// What tests draw at random: the same in every `npm test`, so that a run tells what a change did
+// and nothing else; drawn anew, and for LONGER times as long, in `npm run test:search`, which looks
+// for what breaks something.
 import fc from 'fast-check';
 
 export const LONGER = Number(process.env.LONGER ?? 1);
@@ -10,7 +11,10 @@ if (!searching) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_261_1
 /** A number below `count`. */
 export const draw = (count: number): number => (searching ? Math.floor(Math.random() * count) : 0);
 
-/** Where the cases of a test are a long list, `npm test` has those that found faults, and `npm run test:search` all of them. */
+/**
+ * Where the cases of a test are a long list, `npm test` has those that found faults, and `npm run
+ * test:search` all of them.
+ */
 export const inFull = <Case>(all: readonly Case[], atLeast: readonly Case[]): readonly Case[] =>
   searching ? all : atLeast;
 

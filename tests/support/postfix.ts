@@ -1,5 +1,6 @@
-// A real Postfix for tests: two instances with configuration and queue of their own under a temporary folder, loopback only,
-// without systemd. One is our relay, the other the receiving server. It must be run by root, as Postfix itself demands.
+// A real Postfix for tests: two instances with configuration and queue of their own under a
+// temporary folder, loopback only, without systemd. One is our relay, the other the receiving
+// server. It must be run by root, as Postfix itself demands.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -44,8 +45,8 @@ export interface PairOptions {
 }
 
 /**
- * `sink.test` is received by a server that offers DSN and so reports "delivered" itself; `plain.test` by the same one through
- * a port without DSN, so that our relay reports "relayed".
+ * `sink.test` is received by a server that offers DSN and so reports "delivered" itself;
+ * `plain.test` by the same one through a port without DSN, so that our relay reports "relayed".
  */
 export async function startPostfixPair(options: PairOptions): Promise<PostfixPair> {
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-postfix-'));
@@ -60,7 +61,8 @@ export async function startPostfixPair(options: PairOptions): Promise<PostfixPai
   const relay = await startInstance(join(folder, 'relay'), {
     main: {
       myhostname: 'relay.test',
-      // Short, for a test must not wait for hours: retried each second, reported as delayed after one, given up after eight.
+      // Short, for a test must not wait for hours: retried each second, reported as delayed after
+      // one, given up after eight.
       queue_run_delay: '1s',
       minimal_backoff_time: '1s',
       maximal_backoff_time: '1s',
@@ -204,7 +206,10 @@ const SERVICES = [
   'postlog unix-dgram n - n - 1 postlogd',
 ];
 
-/** The policy delegation protocol (Postfix, SMTPD_POLICY_README): attributes until an empty line, one action back. */
+/**
+ * The policy delegation protocol (Postfix, SMTPD_POLICY_README): attributes until an empty line,
+ * one action back.
+ */
 async function startPolicy(
   judge: (recipient: string) => string,
 ): Promise<{ server: Server; port: number }> {

@@ -1,4 +1,5 @@
-// A primary and its synchronous standby, for tests that promote: the embedded binaries, without the launcher that restarts them.
+// A primary and its synchronous standby, for tests that promote: the embedded binaries, without the
+// launcher that restarts them.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Sandmartin as processes of their own, for tests that kill them or need several: the built program, as people run it.
-// global-setup.ts builds it anew when a source is newer.
+// Sandmartin as processes of their own, for tests that kill them or need several: the built
+// program, as people run it. global-setup.ts builds it anew when a source is newer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -19,7 +19,9 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts `sandmartin serve` and waits until it says that it runs. `root`: where the program lies. */
+/**
+ * Starts `sandmartin serve` and waits until it says that it runs. `root`: where the program lies.
+ */
 export async function startProcess(
   env: Record<string, string>,
   root = ROOT,
@@ -96,8 +98,9 @@ export async function runCommand(
 }
 
 /**
- * Below those that the system gives to whoever listens on port 0 or connects, or an embedded PostgreSQL takes: what listens
- * only in a second, or comes back to its port, would find it taken. Each worker has its own 700.
+ * Below those that the system gives to whoever listens on port 0 or connects, or an embedded
+ * PostgreSQL takes: what listens only in a second, or comes back to its port, would find it taken.
+ * Each worker has its own 700.
  */
 const FIRST_PORT = 11_000 + 700 * (Number(process.env.VITEST_POOL_ID ?? 0) % 12);
 let asked = Math.floor(Math.random() * 700);

@@ -1,5 +1,6 @@
-// What takes long in node:crypto by design, made once instead of each time: every worker of the tests loads it first.
-// The keys are real ones and the hashes the right ones; processes of their own do all of it themselves.
+// What takes long in node:crypto by design, made once instead of each time: every worker of the
+// tests loads it first. The keys are real ones and the hashes the right ones; processes of their
+// own do all of it themselves.
 import crypto, { type KeyObject, type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
@@ -17,7 +18,10 @@ interface RsaPair {
 const { generateKeyPair, generateKeyPairSync, scrypt } = crypto;
 const E = 65_537n;
 
-/** All that takes long in a pair of RSA keys is to find its two primes. Each goes with each: ten of them make 45 pairs. */
+/**
+ * All that takes long in a pair of RSA keys is to find its two primes. Each goes with each: ten of
+ * them make 45 pairs.
+ */
 const primes: bigint[] = [];
 let partner = 0;
 

@@ -1,4 +1,5 @@
-// An SMTP server that does exactly what a test says: one function per connection plays the relay's part.
+// An SMTP server that does exactly what a test says: one function per connection plays the relay's
+// part.
 import { createServer, type Socket } from 'node:net';
 
 export interface Peer {

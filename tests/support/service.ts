@@ -1,4 +1,5 @@
-// A running service for a test file: the real server on a real database, in this process, on free ports.
+// A running service for a test file: the real server on a real database, in this process, on free
+// ports.
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { addIdentity } from '../../src/accounts/identities.ts';
 import { createKey } from '../../src/accounts/keys.ts';

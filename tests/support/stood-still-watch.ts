@@ -1,6 +1,6 @@
-// A process beside the tests that asks their PostgreSQL to write something four times a second, and notes in a file when that took
-// longer than it ever should: the disk, the processors or the whole machine stood still. Before it: global-setup.ts; the notes are
-// read by stood-still.ts.
+// A process beside the tests that asks their PostgreSQL to write something four times a second, and
+// notes in a file when that took longer than it ever should: the disk, the processors or the whole
+// machine stood still. Before it: global-setup.ts; the notes are read by stood-still.ts.
 import { appendFileSync } from 'node:fs';
 import pg from 'pg';
 

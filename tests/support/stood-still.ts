@@ -1,5 +1,6 @@
-// A test that failed while the machine stood still is run once more (vitest.config.ts), and says so: for a moment the service could
-// not reach its database or its relay, said so truthfully, and the test was about something else. Nothing else is ever repeated.
+// A test that failed while the machine stood still is run once more (vitest.config.ts), and says
+// so: for a moment the service could not reach its database or its relay, said so truthfully, and
+// the test was about something else. Nothing else is ever repeated.
 import { readFileSync } from 'node:fs';
 import { afterEach, inject } from 'vitest';
 

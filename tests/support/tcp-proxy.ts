@@ -1,5 +1,6 @@
-// A door between a service and its database that a test can shut: connections break, new ones are refused, until it opens
-// again. Or a swamp: connections stay, new ones are taken, and nothing comes through until it opens; then what was stuck does.
+// A door between a service and its database that a test can shut: connections break, new ones are
+// refused, until it opens again. Or a swamp: connections stay, new ones are taken, and nothing
+// comes through until it opens; then what was stuck does.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './process.ts';
 

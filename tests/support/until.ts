@@ -1,10 +1,16 @@
 // Waiting for conditions: tests never sleep for a time, they ask until it is so.
 
-/** Soon at first, then less and less often: asking costs a service and a database work that other tests are waiting for. */
+/**
+ * Soon at first, then less and less often: asking costs a service and a database work that other
+ * tests are waiting for.
+ */
 const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 
-/** Asks until the answer is truthy (or the check stops throwing); fails with the last answer after `withinMs`. */
+/**
+ * Asks until the answer is truthy (or the check stops throwing); fails with the last answer after
+ * `withinMs`.
+ */
 export async function until<Value>(
   check: () => Promise<Value> | Value,
   withinMs = 60_000,

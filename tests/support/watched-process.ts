@@ -1,4 +1,5 @@
-// A service process under watch: how long its event loop stood still and how far its memory rose while something was done to it.
+// A service process under watch: how long its event loop stood still and how far its memory rose
+// while something was done to it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { slowness } from './blocked.ts';
 import { type ServiceProcess, startProcess } from './process.ts';
@@ -8,7 +9,10 @@ export interface WatchedProcess extends ServiceProcess {
 }
 
 export interface Seen {
-  /** How long the loop was blocked, in milliseconds of work of an ordinary machine, each time it was for more than 100. */
+  /**
+   * How long the loop was blocked, in milliseconds of work of an ordinary machine, each time it was
+   * for more than 100.
+   */
   stands: number[];
   /** From what it had before to the most it had, in MB. */
   grewMb: number;

@@ -1,4 +1,5 @@
-// Templates of an account's own, over real PostgreSQL: what may be saved, how versions are numbered, what each change leaves behind.
+// Templates of an account's own, over real PostgreSQL: what may be saved, how versions are
+// numbered, what each change leaves behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/errors.ts';
 import type { Operation } from '../../src/operations/operation.ts';
@@ -158,7 +159,8 @@ describe('an edit', () => {
     ]);
   });
 
-  // Versions are numbered under the lock of the account, so that two people who save at once both keep their work.
+  // Versions are numbered under the lock of the account, so that two people who save at once both
+  // keep their work.
   it('made by many at once keeps versions unique and loses none', async () => {
     await putTemplate(deps, account, 'busy', { subject: 'start', html: '<p>start</p>' });
     const saved = await Promise.all(

@@ -1,4 +1,5 @@
-// The calendar file of a booking: attached to the email that arrives, with the time and the words of the booking, whatever those are.
+// The calendar file of a booking: attached to the email that arrives, with the time and the words
+// of the booking, whatever those are.
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { brandingContext } from '../../src/templates/branding.ts';

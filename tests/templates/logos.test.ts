@@ -1,4 +1,5 @@
-// A logo that an account uploads: known by its bytes, served from its own address for ever, and carried by every email where branding says so.
+// A logo that an account uploads: known by its bytes, served from its own address for ever, and
+// carried by every email where branding says so.
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,4 +1,5 @@
-// QR codes and pictures in templates: read back by an independent decoder, out of the email that arrived.
+// QR codes and pictures in templates: read back by an independent decoder, out of the email that
+// arrived.
 import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
 import PostalMime from 'postal-mime';

@@ -1,4 +1,5 @@
-// What a template names and is not there is refused when it is saved, with its line and what may have been meant: by every door.
+// What a template names and is not there is refused when it is saved, with its line and what may
+// have been meant: by every door.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { createEmailMaker } from '../../src/templates/email-maker.ts';

@@ -1,4 +1,5 @@
-// Resolution from memory, and the offering that list_templates and get_template show, over real PostgreSQL.
+// Resolution from memory, and the offering that list_templates and get_template show, over real
+// PostgreSQL.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import { systemClock } from '../../src/process/clock.ts';

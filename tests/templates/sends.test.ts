@@ -1,4 +1,5 @@
-// Sends from templates through the running service: what an account's next send uses, what it records, what it is refused with.
+// Sends from templates through the running service: what an account's next send uses, what it
+// records, what it is refused with.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setBranding } from '../../src/templates/account-branding.ts';
 import {
@@ -47,7 +48,10 @@ async function refused(account: TestAccount, request: Record<string, unknown>, s
   return answer.body.detail as string;
 }
 
-/** Sends until the email is as wanted. No send that began more than a second after the change may still be otherwise. */
+/**
+ * Sends until the email is as wanted. No send that began more than a second after the change may
+ * still be otherwise.
+ */
 async function soon(
   account: TestAccount,
   request: Record<string, unknown>,

@@ -1,5 +1,6 @@
-// t('key', name=…) and the filters date, number and money, through the email maker: languages and their order, plural forms,
-// what is escaped and what is not, and what a hostile template or variable gets.
+// t('key', name=…) and the filters date, number and money, through the email maker: languages and
+// their order, plural forms, what is escaped and what is not, and what a hostile template or
+// variable gets.
 import { describe, expect, it } from 'vitest';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { defaultBranding } from '../../src/templates/branding-fields.ts';

@@ -1,4 +1,5 @@
-// What a template declares of its variables holds at every door: types, entries of lists, web addresses, and no name it does not know.
+// What a template declares of its variables holds at every door: types, entries of lists, web
+// addresses, and no name it does not know.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publishTemplate, putTemplate } from '../../src/templates/account-templates.ts';
 import { brandingContext } from '../../src/templates/branding.ts';

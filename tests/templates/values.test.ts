@@ -1,4 +1,5 @@
-// Values reach the template as they were written: numbers without loss, the footer as HTML, and nothing that is no UTF-8.
+// Values reach the template as they were written: numbers without loss, the footer as HTML, and
+// nothing that is no UTF-8.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { storedEmail } from './support.ts';

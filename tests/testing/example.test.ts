@@ -1,5 +1,5 @@
-// The example in examples/playwright, run as its readers run it: by Playwright's own runner, against a
-// service that it starts itself.
+// The example in examples/playwright, run as its readers run it: by Playwright's own runner,
+// against a service that it starts itself.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The fixtures in Vitest: each test has a mailbox that begins with it, wherever the environment says.
+// The fixtures in Vitest: each test has a mailbox that begins with it, wherever the environment
+// says.
 import { afterAll, test as base, beforeAll, expect } from 'vitest';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { mailboxFixtures, openMailbox, waitForEmail } from '../../src/testing/mailbox.ts';

@@ -1,4 +1,5 @@
-// The Python snippet of docs/testing.md, run as it stands there: it waits for an email that its program sends, and reads the code.
+// The Python snippet of docs/testing.md, run as it stands there: it waits for an email that its
+// program sends, and reads the code.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';

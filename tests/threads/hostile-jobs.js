@@ -1,5 +1,5 @@
-// What runs in the threads of pool.test.ts: jobs as hostile as a stranger's text may make them. Plain JavaScript: threads load
-// what was built.
+// What runs in the threads of pool.test.ts: jobs as hostile as a stranger's text may make them.
+// Plain JavaScript: threads load what was built.
 import { readFileSync } from 'node:fs';
 import { Problem } from '../../dist/errors.js';
 import { openThreadClock } from '../../dist/process/thread-clock.js';
@@ -25,7 +25,10 @@ serveJobs({
     Atomics.add(path.begun, 0, 1);
     return readFileSync(path.name, 'utf8');
   },
-  /** Not by `new Array(1000)`: from Node 24 on, V8 leaves a loop around a constant size without a place to be stopped at. */
+  /**
+   * Not by `new Array(1000)`: from Node 24 on, V8 leaves a loop around a constant size without a
+   * place to be stopped at.
+   */
   takeAllMemory: () => {
     const all = [];
     for (;;) all.push(Array.from({ length: 1000 }, () => all.length));

@@ -1,4 +1,5 @@
-// Whose work a thread gets next: a flood of costly work fills no thread for long, however many orders wait.
+// Whose work a thread gets next: a flood of costly work fills no thread for long, however many
+// orders wait.
 import { expect, it } from 'vitest';
 import { createLanes } from '../../src/threads/lanes.ts';
 

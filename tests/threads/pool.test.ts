@@ -1,4 +1,5 @@
-// The threads over real ones: what oversteps its limits is refused, and what went with it is done all the same.
+// The threads over real ones: what oversteps its limits is refused, and what went with it is done
+// all the same.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,7 +107,8 @@ describe('a job past its limits', () => {
     const { gate, begun, open: letGo } = makeGate();
     const held = pool.run('hold', gate, { share: 'a' });
     await begun(1);
-    // Twice the deadline of work. By the clock it may take twenty times, and a busy machine took five times as long as the work.
+    // Twice the deadline of work. By the clock it may take twenty times, and a busy machine took
+    // five times as long as the work.
     const busyUntil = process.cpuUsage().user + 400_000;
     while (process.cpuUsage().user < busyUntil) {
       const pauseAt = performance.now() + 20;

@@ -1,4 +1,5 @@
-// Link rewriting: what changes, what must not, and a browser's parser (parse5) as judge over generated emails.
+// Link rewriting: what changes, what must not, and a browser's parser (parse5) as judge over
+// generated emails.
 import fc from 'fast-check';
 import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
@@ -235,7 +236,8 @@ describe('over generated emails', () => {
           }),
         );
         expect(after.tree).toBe(before.tree);
-        // Elements a browser copies (unclosed links) appear more than once, so compare values, not numbers.
+        // Elements a browser copies (unclosed links) appear more than once, so compare values, not
+        // numbers.
         before.hrefs.forEach((href, at) => {
           const now = after.hrefs[at]!.value;
           if (!isTracked(href)) expect(now).toBe(href.value);

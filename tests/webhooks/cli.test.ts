@@ -1,4 +1,5 @@
-// The webhook commands as operators and scripts use them, and the whole way from a send to a receiver.
+// The webhook commands as operators and scripts use them, and the whole way from a send to a
+// receiver.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

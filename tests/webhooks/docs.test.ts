@@ -1,4 +1,5 @@
-// docs/webhooks.md: its examples have the shape of the events, and its receivers for Node and Python run.
+// docs/webhooks.md: its examples have the shape of the events, and its receivers for Node and
+// Python run.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

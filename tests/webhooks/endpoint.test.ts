@@ -1,4 +1,5 @@
-// Endpoints, the log, replays and test events: what the CLI and the dashboard call, over a real database and receivers.
+// Endpoints, the log, replays and test events: what the CLI and the dashboard call, over a real
+// database and receivers.
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { showId } from '../../src/ids.ts';

@@ -1,4 +1,5 @@
-// The guard at connect time: nothing reaches a refused address, whatever DNS said when the endpoint was registered.
+// The guard at connect time: nothing reaches a refused address, whatever DNS said when the endpoint
+// was registered.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -54,7 +55,8 @@ describe('DNS that changes its answer', () => {
   });
 
   it('at every question finds no gap between check and connect', async () => {
-    // The trusted 127.0.0.2 and the forbidden 127.0.0.1 by turns: only what was checked is connected to.
+    // The trusted 127.0.0.2 and the forbidden 127.0.0.1 by turns: only what was checked is
+    // connected to.
     const hook = await receiver();
     let asked = 0;
     const guard = await guardOver(
@@ -66,7 +68,8 @@ describe('DNS that changes its answer', () => {
     for (let turn = 0; turn < 6; turn++) {
       kinds.push((await post(`https://turn.receiver.example:${hook.port}/hook`)).error?.kind);
     }
-    // Nothing listens on 127.0.0.2, so a turn ends refused or blocked, and the receiver hears of none.
+    // Nothing listens on 127.0.0.2, so a turn ends refused or blocked, and the receiver hears of
+    // none.
     expect(kinds).toEqual([
       'refused',
       'blocked-address',
@@ -131,7 +134,8 @@ describe('plain http', () => {
 
 describe('the connected peer', () => {
   it('is checked before a byte is sent', async () => {
-    // The kernel turns 0.0.0.0 into 127.0.0.1: the address asked for is trusted, the machine reached is not.
+    // The kernel turns 0.0.0.0 into 127.0.0.1: the address asked for is trusted, the machine
+    // reached is not.
     const heard: Buffer[] = [];
     const server = createServer((socket) =>
       socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {}),

@@ -1,4 +1,5 @@
-// How the worker treats endpoints: fairness, the breaker, disabling, order, and what becomes of a dead worker's endpoints.
+// How the worker treats endpoints: fairness, the breaker, disabling, order, and what becomes of a
+// dead worker's endpoints.
 import { randomUUID } from 'node:crypto';
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

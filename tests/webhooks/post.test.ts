@@ -269,7 +269,8 @@ describe('connections', () => {
     const hook = await receiver();
     const to = agent();
     for (let i = 0; i < 20; i++) expect((await post(to, hook.url)).ok).toBe(true);
-    // Two and not one, as with bare undici: an answer's end is told before its connection counts as free.
+    // Two and not one, as with bare undici: an answer's end is told before its connection counts as
+    // free.
     expect(hook.connections()).toBeLessThanOrEqual(2);
   });
 

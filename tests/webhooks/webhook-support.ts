@@ -1,4 +1,5 @@
-// What the tests of webhooks over a real database share: messages, events, a clock that stands still, and workers.
+// What the tests of webhooks over a real database share: messages, events, a clock that stands
+// still, and workers.
 import type { Agent } from 'undici';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';

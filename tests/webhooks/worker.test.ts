@@ -1,4 +1,5 @@
-// The worker over a real database and real HTTPS receivers: what each answer leads to, and the whole schedule.
+// The worker over a real database and real HTTPS receivers: what each answer leads to, and the
+// whole schedule.
 import { Webhook } from 'standardwebhooks';
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -161,14 +161,17 @@ export const isOtherAccount = (fault: unknown): boolean =>
   fault instanceof SandmartinError && fault.faults[0]?.path === ACCOUNT_HEADER;
 
 /**
- * The shell asks about it over the page (shell/interruptions.tsx): for the password, or for the account. A 401 of the
- * dashboard's own calls is a wrong password.
+ * The shell asks about it over the page (shell/interruptions.tsx): for the password, or for the
+ * account. A 401 of the dashboard's own calls is a wrong password.
  */
 export const isInterruption = (fault: unknown): boolean =>
   isOtherAccount(fault) ||
   (fault instanceof SandmartinError && fault.status === 401 && !(fault instanceof Refused));
 
-/** A question to the server; kept under the route's name, so that `useAction` can say what it changed. */
+/**
+ * A question to the server; kept under the route's name, so that `useAction` can say what it
+ * changed.
+ */
 export const answerOf = <Name extends RouteName>(name: Name, ...args: Arguments<Name>) =>
   queryOptions({ queryKey: [name, args[0] ?? null], queryFn: () => call(name, ...args) });
 

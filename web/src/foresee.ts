@@ -1,6 +1,7 @@
 // What pages show of a change before the server has answered. A change says how each thing that was
-// read will look (operations.ts); as long as it is under way, reads show that. Nothing is kept until
-// it is through: a refusal has nothing to undo, and of two changes one does not undo the other.
+// read will look (operations.ts); as long as it is under way, reads show that. Nothing is kept
+// until it is through: a refusal has nothing to undo, and of two changes one does not undo the
+// other.
 import { type Mutation, useMutationState } from '@tanstack/react-query';
 import { useCallback } from 'react';
 

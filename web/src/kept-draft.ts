@@ -1,5 +1,5 @@
-// What somebody writes and has not saved, kept in their browser: a closed tab, a crash or the end of
-// a session costs nothing. Before it: the editor and the branding page. Under the user and the
+// What somebody writes and has not saved, kept in their browser: a closed tab, a crash or the end
+// of a session costs nothing. Before it: the editor and the branding page. Under the user and the
 // account, so that nobody finds another's.
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo } from 'react';

@@ -65,7 +65,10 @@ async function call<Name extends OperationName>(
 
 const WATCH_EVERY_MS = 4000;
 
-/** A question to the server; kept under the operation's name, so that `useChange` can say what it changed. */
+/**
+ * A question to the server; kept under the operation's name, so that `useChange` can say what it
+ * changed.
+ */
 export const readOf = <Name extends OperationName>(name: Name, input: Input<Name>) =>
   queryOptions({ queryKey: [name, input ?? null], queryFn: () => call(name, input) });
 
@@ -152,8 +155,8 @@ interface Change<Name extends OperationName> {
   /** The reads that are stale afterwards, beside those of `foresee`. */
   changes?: readonly OperationName[];
   /**
-   * How each thing of a read will look; null: it will be gone. It is shown at once. A refusal is told,
-   * and what is shown is as before.
+   * How each thing of a read will look; null: it will be gone. It is shown at once. A refusal is
+   * told, and what is shown is as before.
    */
   foresee?: {
     [Read in OperationName]?: (item: ItemOf<Read>, input: Input<Name>) => ItemOf<Read> | null;

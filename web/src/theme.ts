@@ -133,7 +133,8 @@ export const theme = createTheme({
     Table: of<TableProps>({ verticalSpacing: 'sm', horizontalSpacing: 'md' }),
     TextInput: of<TextInputProps>({ size: 'sm' }),
     Textarea: of<TextareaProps>({ size: 'sm' }),
-    // Its options are drawn when it is opened: on a page with three of fifty they took half of its time.
+    // Its options are drawn when it is opened: on a page with three of fifty they took half of its
+    // time.
     Combobox: of<ComboboxProps>({ keepMounted: false }),
     Select: of<SelectProps>({ size: 'sm', allowDeselect: false }),
     Switch: of<SwitchProps>({ size: 'sm' }),

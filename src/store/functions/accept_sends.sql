@@ -1,21 +1,27 @@
--- Accepting: one call commits a batch of sends: idempotency, quota, rate, message, content and due row, each send with its own verdict.
--- Locks are taken in one order (idempotency keys, then accounts, each sorted), so batches wait for each other but never deadlock.
--- Returns the exceptions: a row for each send that was not simply accepted (n: its position in the batch), and a row for each
--- account that was checked (n null) with its allowance. A batch of one account that was accepted in full is one row.
+-- Accepting: one call commits a batch of sends: idempotency, quota, rate, message, content and due
+-- row, each send with its own verdict. Locks are taken in one order (idempotency keys, then
+-- accounts, each sorted), so batches wait for each other but never deadlock. Returns the
+-- exceptions: a row for each send that was not simply accepted (n: its position in the batch), and
+-- a row for each account that was checked (n null) with its allowance. A batch of one account that
+-- was accepted in full is one row.
 --
--- The emails of one request (POST /v1/send/batch) arrive as a batch of their own, all through one API key. p_whole: all of them
--- or none; if one is refused, the rest are withheld and nothing is counted. Idempotency keys that begin with chr(2) stand for one
--- key of the whole request: if one of them was used with another request, all were.
+-- The emails of one request (POST /v1/send/batch) arrive as a batch of their own, all through one
+-- API key. p_whole: all of them or none; if one is refused, the rest are withheld and nothing is
+-- counted. Idempotency keys that begin with chr(2) stand for one key of the whole request: if one
+-- of them was used with another request, all were.
 --
--- Its plans are made once per connection, often while a table or the day's partition is still empty. A plan that reads a
--- small table from end to end must not be kept for one that grows by thousands of rows a second (enable_seqscan): measured,
--- sends with idempotency keys fell to a fifth of their rate within seconds. Plans are still kept (plan_cache_mode overrides that
--- of our connections): planning each time cost the server 350 µs more per batch.
+-- Its plans are made once per connection, often while a table or the day's partition is still
+-- empty. A plan that reads a small table from end to end must not be kept for one that grows by
+-- thousands of rows a second (enable_seqscan): measured, sends with idempotency keys fell to a
+-- fifth of their rate within seconds. Plans are still kept (plan_cache_mode overrides that of our
+-- connections): planning each time cost the server 350 µs more per batch.
 --
--- p_apart: the tables are distributed, and all accounts of the batch are on this node. A statement that reads existing rows then
--- names one account (home), so that it is one task; null stands for all.
+-- p_apart: the tables are distributed, and all accounts of the batch are on this node. A statement
+-- that reads existing rows then names one account (home), so that it is one task; null stands for
+-- all.
 CREATE OR REPLACE FUNCTION accept_sends(
-  -- The sends, a column each: SEND_COLUMNS of src/sending/packed-send.ts, called by name. Here p_name is unnested as name.
+  -- The sends, a column each: SEND_COLUMNS of src/sending/packed-send.ts, called by name. Here
+  -- p_name is unnested as name.
   p_id uuid[], p_account_id bigint[], p_from_email text[], p_recipients text[], p_recipient_count integer[],
   p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[],
   p_stream text[], p_door text[], p_key_id uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
@@ -54,7 +60,8 @@ DECLARE
   homes bigint[] := ARRAY[NULL::bigint];
   began CONSTANT timestamptz := clock_timestamp();
 BEGIN
-  -- 1. A key seen before gets the same answer again. Waits for a transaction that is writing the same key.
+  -- 1. A key seen before gets the same answer again. Waits for a transaction that is writing the
+  --    same key.
   IF keyed THEN
     IF p_apart THEN
       homes := ARRAY (SELECT DISTINCT a FROM unnest(p_account_id) a);
@@ -109,7 +116,8 @@ BEGIN
   LOOP
     moment := clock_timestamp();
     today := (moment AT TIME ZONE 'UTC')::date;
-    -- A ramp doubles every day (src/accounts/plans.ts); without one it is null, which least() ignores.
+    -- A ramp doubles every day (src/accounts/plans.ts); without one it is null, which least()
+    -- ignores.
     SELECT least(coalesce(daily_quota, p_default_quota),
                  ramp_start * 2 ^ least(30, greatest(0, today - (created_at AT TIME ZONE 'UTC')::date))),
            coalesce(rate_per_second, p_default_rate)
@@ -215,8 +223,8 @@ BEGIN
     END LOOP;
   END IF;
 
-  -- 3. What was accepted. Arrays unnested side by side in a select list yield their values on demand; in FROM each is first
-  -- materialized, which took 6 of a send's 79 µs.
+  -- 3. What was accepted. Arrays unnested side by side in a select list yield their values on
+  --    demand; in FROM each is first materialized, which took 6 of a send's 79 µs.
   INSERT INTO messages (account_id, id, from_email, recipients, subject, tags,
                         template, template_version, branding_version, stream, door, key_id, scheduled_at)
   SELECT t.account_id, t.id, t.from_email, t.recipients::text[], t.subject, t.tags::text[],

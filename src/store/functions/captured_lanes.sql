@@ -1,6 +1,6 @@
--- The accounts of this server with ready email that the sandbox captures. Called only by queue/due.ts, while no relay can take
--- anything. It reads the index of captured email shard by shard, so that each node looks at its own and none waits for one that is
--- away.
+-- The accounts of this server with ready email that the sandbox captures. Called only by
+-- queue/due.ts, while no relay can take anything. It reads the index of captured email shard by
+-- shard, so that each node looks at its own and none waits for one that is away.
 CREATE OR REPLACE FUNCTION captured_lanes() RETURNS SETOF bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
   here record;

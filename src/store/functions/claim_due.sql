@@ -1,12 +1,14 @@
--- Takes ready emails for a delivery process: one round over the lanes, from where its last round stopped. Each account gets the
--- same share of the room, whatever others have queued; what one does not use is left for the next round. Called by queue/due.ts.
--- Reads one index entry per lane and the emails it takes, never a backlog. Plans for a lane must use due_messages_ready, even
--- those made while the table is empty: hence the settings. They are kept (plan_cache_mode overrides that of our connections),
--- because the same statements run for one lane after another.
--- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer of this class has none ready left, and
--- no lane was left out; null for one with a limit of its own, which may have more as soon as one of its emails is finished.
--- p_apart: the tables are distributed. Then it takes from the lanes of this node, and each statement names those of one shard
--- (home), so that it is one task there. Otherwise home is null, which stands for all.
+-- Takes ready emails for a delivery process: one round over the lanes, from where its last round
+-- stopped. Each account gets the same share of the room, whatever others have queued; what one does
+-- not use is left for the next round. Called by queue/due.ts. Reads one index entry per lane and
+-- the emails it takes, never a backlog. Plans for a lane must use due_messages_ready, even those
+-- made while the table is empty: hence the settings. They are kept (plan_cache_mode overrides that
+-- of our connections), because the same statements run for one lane after another.
+-- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer of this
+-- class has none ready left, and no lane was left out; null for one with a limit of its own, which
+-- may have more as soon as one of its emails is finished. p_apart: the tables are distributed. Then
+-- it takes from the lanes of this node, and each statement names those of one shard (home), so that
+-- it is one task there. Otherwise home is null, which stands for all.
 CREATE OR REPLACE FUNCTION claim_due(
   p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean,
   p_by timestamptz
@@ -30,7 +32,8 @@ DECLARE
   halts boolean[];
   each integer;
   at_ms CONSTANT double precision := extract(epoch FROM clock_timestamp())::float8 * 1000;
-  -- When room is scarce, the classes draw lots; better classes have more of them. The fourth is what the sandbox captures.
+  -- When room is scarce, the classes draw lots; better classes have more of them. The fourth is
+  -- what the sandbox captures.
   lots CONSTANT double precision[] := ARRAY[random(), 4 * random(), 16 * random(), random()];
 BEGIN
   IF now() >= p_by THEN RETURN; END IF;
@@ -46,8 +49,9 @@ BEGIN
       lane := 0;
     ELSE
       EXIT WHEN round_again AND lane > p_after;
-      -- A suspended account's email stays queued. So does a paused one's, except urgent email: people must be able to sign in.
-      -- Accounts at their limits would fill a round without giving anything, and those behind them would wait.
+      -- A suspended account's email stays queued. So does a paused one's, except urgent email:
+      -- people must be able to sign in. Accounts at their limits would fill a round without giving
+      -- anything, and those behind them would wait.
       IF lane <> ALL (p_full) AND NOT EXISTS (
            SELECT FROM accounts a WHERE a.id = lane
              AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND best > 0
@@ -67,7 +71,8 @@ BEGIN
     home := part.home;
     each := ceil(p_most::numeric / part.found);
 
-    -- 2. What each may take: only one process at a time checks how much room is left in a lane with a limit of its own.
+    -- 2. What each may take: only one process at a time checks how much room is left in a lane with
+    --    a limit of its own.
     SELECT array_agg(CASE WHEN a.delivery_limit IS NULL THEN NULL
                           WHEN pg_try_advisory_xact_lock(7263003, (a.id % 2147483648)::integer)
                           THEN a.delivery_limit - (SELECT count(*) FROM due_messages h
@@ -79,8 +84,9 @@ BEGIN
     FROM unnest(part.lanes) WITH ORDINALITY AS l (account_id, n)
     LEFT JOIN accounts a ON a.id = l.account_id AND (home IS NULL OR a.id = ANY (home));
 
-    -- 3. From each: its best class first; the classes below get a quarter of a share, so that none starves.
-    -- Materialized: run a second time, it would skip the rows it has just locked and return others.
+    -- 3. From each: its best class first; the classes below get a quarter of a share, so that none
+    --    starves. Materialized: run a second time, it would skip the rows it has just locked and
+    --    return others.
     RETURN QUERY
       WITH taken AS MATERIALIZED (
         SELECT l.account_id, c.message_id,

@@ -1,5 +1,6 @@
--- Roughly how many messages a day has, and how many of them slices of its search index cover (messages/search-index.ts), by the
--- statistics of the servers that have them: on Citus the table here is empty, and each shard is asked.
+-- Roughly how many messages a day has, and how many of them slices of its search index cover
+-- (messages/search-index.ts), by the statistics of the servers that have them: on Citus the table
+-- here is empty, and each shard is asked.
 CREATE OR REPLACE FUNCTION day_size(p_day regclass, OUT messages float8, OUT indexed float8) LANGUAGE plpgsql AS $$
 DECLARE
   question CONSTANT text := $of$

@@ -1,6 +1,6 @@
--- Puts the emails of this server that are due by the database's clock, deferred or scheduled, into their lanes. In pieces, so that
--- nobody waits long for a lock; returns how many, and a caller who got as many as it asked for calls again at once. Called by
--- queue/leases.ts.
+-- Puts the emails of this server that are due by the database's clock, deferred or scheduled, into
+-- their lanes. In pieces, so that nobody waits long for a lock; returns how many, and a caller who
+-- got as many as it asked for calls again at once. Called by queue/leases.ts.
 CREATE OR REPLACE FUNCTION fill_lanes(p_most integer)
 RETURNS integer LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE

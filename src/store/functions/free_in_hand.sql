@@ -1,6 +1,6 @@
--- Frees the emails of this server that dead processes had in hand. One of them may have killed its process. An email that was in
--- hand at two deaths is retried at a time of its own, so that the next death has few suspects; one that is there every time is set
--- aside.
+-- Frees the emails of this server that dead processes had in hand. One of them may have killed its
+-- process. An email that was in hand at two deaths is retried at a time of its own, so that the
+-- next death has few suspects; one that is there every time is set aside.
 CREATE OR REPLACE FUNCTION free_in_hand(p_dead uuid[])
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE

@@ -1,5 +1,6 @@
--- Puts back emails that are in hand under a lease on this server but unknown to its process: they were claimed by a statement whose
--- answer was lost, and would stay in hand for as long as the process lives. Returns how many. Called by queue/due.ts.
+-- Puts back emails that are in hand under a lease on this server but unknown to its process: they
+-- were claimed by a statement whose answer was lost, and would stay in hand for as long as the
+-- process lives. Returns how many. Called by queue/due.ts.
 CREATE OR REPLACE FUNCTION give_back_strays(p_lease uuid, p_account_id bigint[], p_message_id uuid[])
 RETURNS integer LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- For statements about all accounts: the accounts that have such rows on this server, grouped by shard. One null, which stands for
--- all, if nothing is distributed.
+-- For statements about all accounts: the accounts that have such rows on this server, grouped by
+-- shard. One null, which stands for all, if nothing is distributed.
 CREATE OR REPLACE FUNCTION homes_here(p_table regclass, p_condition text) RETURNS SETOF bigint[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
   here regclass;

@@ -1,5 +1,5 @@
--- Keeps attempts after which a recipient still had to wait: each once, and at most p_most of one message. Called by
--- src/events/attempts.ts and record_outcomes. p_home: see record_events.sql.
+-- Keeps attempts after which a recipient still had to wait: each once, and at most p_most of one
+-- message. Called by src/events/attempts.ts and record_outcomes. p_home: see record_events.sql.
 CREATE OR REPLACE FUNCTION keep_attempts(
   -- The attempts, a column each: ATTEMPT_COLUMNS of src/events/attempts.ts.
   p_account_id bigint[], p_message_id uuid[], p_id uuid[], p_attempt integer[], p_server text[], p_recipients text[],

@@ -1,5 +1,5 @@
--- Stores who left which stream ('*': all that can be left) and returns what was new, each recorded with its event. Called by
--- src/suppressions/unsubscribes.ts.
+-- Stores who left which stream ('*': all that can be left) and returns what was new, each recorded
+-- with its event. Called by src/suppressions/unsubscribes.ts.
 CREATE OR REPLACE FUNCTION leave_streams(
   p_account_id bigint[], p_address text[], p_stream text[], p_message_id uuid[], p_origin text
 ) RETURNS TABLE (address text, stream text) LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -1,5 +1,5 @@
--- Lifts the suppression of an address, in each form it may be listed in, deletes what counted against it, and records that it gets
--- email again. Called by src/suppressions/listing.ts.
+-- Lifts the suppression of an address, in each form it may be listed in, deletes what counted
+-- against it, and records that it gets email again. Called by src/suppressions/listing.ts.
 CREATE OR REPLACE FUNCTION lift_suppression(p_account_id bigint, p_forms text[], p_origin text)
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE

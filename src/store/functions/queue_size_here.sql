@@ -1,5 +1,5 @@
--- How many emails of this server wait or are in hand, and their bytes; and how many of them are scheduled and were never tried.
--- Called by queue/limit.ts.
+-- How many emails of this server wait or are in hand, and their bytes; and how many of them are
+-- scheduled and were never tried. Called by queue/limit.ts.
 CREATE OR REPLACE FUNCTION queue_size_here(OUT mails float8, OUT bytes float8, OUT later float8, OUT later_bytes float8)
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,6 +1,8 @@
--- The lanes of this server that have something ready, of a distributed database: from where the last round stopped, round again to
--- there, those of one shard together. Called by claim_due, which finds them by itself where nothing is distributed. Each is found
--- by one jump through the index of its shard; a suspended account has none, nor one at its limit, a paused one only for its urgent email.
+-- The lanes of this server that have something ready, of a distributed database: from where the
+-- last round stopped, round again to there, those of one shard together. Called by claim_due, which
+-- finds them by itself where nothing is distributed. Each is found by one jump through the index of
+-- its shard; a suspended account has none, nor one at its limit, a paused one only for its urgent
+-- email.
 CREATE OR REPLACE FUNCTION ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])
 RETURNS TABLE (home bigint[], firsts smallint[], last_lane bigint, lanes integer) LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$

@@ -1,11 +1,14 @@
--- Records a batch of events: event rows, the message's status and sequence, and the webhook rows, together. Answers the
--- positions that were new. One call is one transaction's part: no event without its rows, no row without its event.
+-- Records a batch of events: event rows, the message's status and sequence, and the webhook rows,
+-- together. Answers the positions that were new. One call is one transaction's part: no event
+-- without its rows, no row without its event.
 -- Never scans from end to end: see accept_sends.sql.
 --
--- p_home: the accounts of the batch, where the tables are distributed; all of one shard, so that each statement is one task of one
--- node. Null where they are not: then the condition is nothing to the planner.
+-- p_home: the accounts of the batch, where the tables are distributed; all of one shard, so that
+-- each statement is one task of one node. Null where they are not: then the condition is nothing to
+-- the planner.
 CREATE OR REPLACE FUNCTION record_events(
-  -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name is unnested as name.
+  -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name
+  -- is unnested as name.
   p_account_id bigint[], p_message_id uuid[], p_event_id uuid[], p_kind text[], p_status text[], p_hook text[],
   p_recipients text[], p_detail text[], p_relay_id text[], p_home bigint[]
 ) RETURNS SETOF bigint LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -23,8 +26,9 @@ DECLARE
   ranks CONSTANT message_status[] := p_status::message_status[];
   -- Positions of what was recorded before.
   known bigint[];
-  -- The new events, a column each: their positions, and what they and their messages become. Each statement below reads them as
-  -- they are, since on Citus it is planned twice, and every join in it as well.
+  -- The new events, a column each: their positions, and what they and their messages become. Each
+  -- statement below reads them as they are, since on Citus it is planned twice, and every join in
+  -- it as well.
   n_position bigint[];
   n_account_id bigint[];
   n_message_id uuid[];
@@ -52,10 +56,12 @@ BEGIN
       AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account_id, p_message_id))
     ORDER BY m.account_id, m.id FOR UPDATE
   ) m;
-  -- Under the lock, so that times rise with the sequence. A microsecond apart, so that the timeline keeps the order they came in.
+  -- Under the lock, so that times rise with the sequence. A microsecond apart, so that the timeline
+  -- keeps the order they came in.
   moment := clock_timestamp();
 
-  -- Each of them raises the status, so a queued message has none of them. Most batches are the first of their messages.
+  -- Each of them raises the status, so a queued message has none of them. Most batches are the
+  -- first of their messages.
   IF NOT untouched OR array_position(ranks, NULL) IS NOT NULL THEN
     SELECT array_agg(t.n) INTO known
     FROM unnest(p_account_id, p_message_id, p_event_id) WITH ORDINALITY AS t (account_id, message_id, event_id, n)

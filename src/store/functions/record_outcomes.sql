@@ -1,6 +1,7 @@
--- Records the outcomes of attempts in one call: events, kept attempts, and the due rows, each finished or left over. Called by
--- src/delivery/outcomes.ts. Only its latest claim changes a due row: a process that lost it to another changes nothing. Events are
--- facts and are recorded in any case. p_home: see record_events.sql.
+-- Records the outcomes of attempts in one call: events, kept attempts, and the due rows, each
+-- finished or left over. Called by src/delivery/outcomes.ts. Only its latest claim changes a due
+-- row: a process that lost it to another changes nothing. Events are facts and are recorded in any
+-- case. p_home: see record_events.sql.
 CREATE OR REPLACE FUNCTION record_outcomes(
   -- EVENT_COLUMNS
   p_account_id bigint[], p_message_id uuid[], p_event_id uuid[], p_kind text[], p_status text[], p_hook text[],

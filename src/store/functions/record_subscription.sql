@@ -1,6 +1,6 @@
--- Records that an address no longer gets email, or gets it again: an event without a message, and a webhook row for every endpoint
--- subscribed to `subscription`. Called for each row that suppress_addresses and the like changed, so that a change and its event
--- are one.
+-- Records that an address no longer gets email, or gets it again: an event without a message, and a
+-- webhook row for every endpoint subscribed to `subscription`. Called for each row that
+-- suppress_addresses and the like changed, so that a change and its event are one.
 CREATE OR REPLACE FUNCTION record_subscription(
   p_account_id bigint, p_address text, p_stream text, p_suppressing boolean, p_reason text, p_origin text, p_message_id uuid
 ) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -1,5 +1,5 @@
--- Lets an address, in each form it may be listed in, rejoin those of these streams that it had left; returns which, each recorded
--- with its event.
+-- Lets an address, in each form it may be listed in, rejoin those of these streams that it had
+-- left; returns which, each recorded with its event.
 -- Called by src/suppressions/unsubscribes.ts.
 CREATE OR REPLACE FUNCTION rejoin_streams(p_account_id bigint, p_forms text[], p_streams text[], p_origin text)
 RETURNS SETOF text LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -1,5 +1,6 @@
--- Suppresses addresses that are not suppressed yet and returns which; the first reason stays. Each change is recorded with its event.
--- Called by src/suppressions/suppressions.ts. In one order, so that two calls wait for each other but never deadlock.
+-- Suppresses addresses that are not suppressed yet and returns which; the first reason stays. Each
+-- change is recorded with its event. Called by src/suppressions/suppressions.ts. In one order, so
+-- that two calls wait for each other but never deadlock.
 CREATE OR REPLACE FUNCTION suppress_addresses(
   p_account_id bigint[], p_address text[], p_reason text[], p_message_id uuid[], p_origin text
 ) RETURNS SETOF text LANGUAGE plpgsql SET enable_seqscan = off AS $$

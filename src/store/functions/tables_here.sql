@@ -1,6 +1,7 @@
--- The tables in which this server keeps the rows of a table: the table itself, or on Citus its shards on this node, in the same order
--- for all tables, so that the shards of two tables correspond. For reading only: changes go through the table itself, by statements
--- that name the accounts (docs/scale.md).
+-- The tables in which this server keeps the rows of a table: the table itself, or on Citus its
+-- shards on this node, in the same order for all tables, so that the shards of two tables
+-- correspond. For reading only: changes go through the table itself, by statements that name the
+-- accounts (docs/scale.md).
 CREATE OR REPLACE FUNCTION tables_here(p_table regclass) RETURNS SETOF regclass LANGUAGE plpgsql STABLE AS $$
 DECLARE
   distributed boolean := false;

@@ -1,6 +1,7 @@
--- Leases further endpoints of this server that have something due, and answers rows of those and of the ones that run short. A
--- short one that is not answered is lost. Called by src/webhooks/leases.ts. On a distributed database each statement is about the
--- accounts of one shard (home); where nothing is distributed home is null and stands for all.
+-- Leases further endpoints of this server that have something due, and answers rows of those and of
+-- the ones that run short. A short one that is not answered is lost. Called by
+-- src/webhooks/leases.ts. On a distributed database each statement is about the accounts of one
+-- shard (home); where nothing is distributed home is null and stands for all.
 CREATE OR REPLACE FUNCTION take_webhooks(
   p_now timestamptz, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_rows integer, p_in_hand uuid[],
   p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[]
@@ -23,8 +24,9 @@ DECLARE
   kept integer := (cardinality(p_served_id) + p_endpoints) / 8;
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
-    -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its earliest time, however long the
-    -- backlogs are. Planned anew each time: a plan made for an empty table would not do for a backlog.
+    -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its
+    -- earliest time, however long the backlogs are. Planned anew each time: a plan made for an
+    -- empty table would not do for a backlog.
     EXECUTE format($waiting$
       WITH RECURSIVE waiting AS (
         (SELECT d.account_id, d.endpoint_id, d.due_at FROM %1$s d

@@ -1,6 +1,7 @@
--- What each delivery process does every second: renews its lease and ends those of dead processes. By the database's clock alone.
--- Returns whether the lease still holds, and which of the leases seen on emails in hand no longer exist: an ended lease never comes
--- back, so what is in hand under one belongs to nobody. Before: leases_in_hand; after: free_in_hand; all called by
+-- What each delivery process does every second: renews its lease and ends those of dead processes.
+-- By the database's clock alone. Returns whether the lease still holds, and which of the leases
+-- seen on emails in hand no longer exist: an ended lease never comes back, so what is in hand under
+-- one belongs to nobody. Before: leases_in_hand; after: free_in_hand; all called by
 -- queue/leases.ts.
 CREATE OR REPLACE FUNCTION tend_queue(p_lease uuid, p_lease_ms integer, p_free boolean, p_seen uuid[])
 RETURNS TABLE (held boolean, dead uuid[]) LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$

@@ -12,7 +12,10 @@ async function addDomain(world: World, whose: Party): Promise<{ domain: string }
 
 const made = new WeakMap<Party, { domain: string }>();
 
-/** The last one that was made, while nobody removed it or changed its keys: making them takes most of a second. */
+/**
+ * The last one that was made, while nobody removed it or changed its keys: making them takes most
+ * of a second.
+ */
 async function freshDomain(world: World, whose: Party): Promise<{ domain: string }> {
   const last = made.get(whose);
   if (last !== undefined) {

@@ -32,7 +32,10 @@ export function Copy({ value, label }: { value: string; label: string }) {
   );
 }
 
-/** Over plain HTTP browsers have no clipboard, except on localhost; there, what is selected is copied. */
+/**
+ * Over plain HTTP browsers have no clipboard, except on localhost; there, what is selected is
+ * copied.
+ */
 async function copy(text: string, button: HTMLElement): Promise<void> {
   if (navigator.clipboard) return await navigator.clipboard.writeText(text);
   const box = Object.assign(document.createElement('textarea'), { value: text });

@@ -1,4 +1,5 @@
-// What a page shows when it could not be loaded, when there is no such page, and when an action failed.
+// What a page shows when it could not be loaded, when there is no such page, and when an action
+// failed.
 import { Alert, Button, Center, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { SandmartinError } from '../../../src/client/calls.ts';

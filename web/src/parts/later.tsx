@@ -14,7 +14,10 @@ import { tellFault } from './results.ts';
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   lazy(async () => ({ default: await load().catch((): ComponentType<Props> => Missing) }));
 
-/** The page goes on without it: what somebody wrote there is worth more. Opened again, it is told again. */
+/**
+ * The page goes on without it: what somebody wrote there is worth more. Opened again, it is told
+ * again.
+ */
 function Missing({ opened = true, onClose }: { opened?: boolean; onClose?: () => void }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: closing is the same whenever it comes
   useEffect(() => {

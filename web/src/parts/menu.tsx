@@ -1,5 +1,6 @@
 // A menu below a button, in the browser's own top layer: it closes with Escape and with a click
-// elsewhere, and gives the focus back. Arrows, Home, End and letters move in it (WAI-ARIA menu button).
+// elsewhere, and gives the focus back. Arrows, Home, End and letters move in it (WAI-ARIA menu
+// button).
 import {
   type ComponentProps,
   cloneElement,

@@ -1,6 +1,6 @@
 // The second question when somebody signs in: a code of their app, a recovery code, or a passkey.
-// Before it: the password (or a link that stands for it) was right. Used at the entrance and where a
-// session ended under a page.
+// Before it: the password (or a link that stands for it) was right. Used at the entrance and where
+// a session ended under a page.
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
-// One of a few, side by side. Radio buttons of the browser's own: a component that measures where its mark has to slide to lays out
-// the whole page before it is drawn.
+// One of a few, side by side. Radio buttons of the browser's own: a component that measures where
+// its mark has to slide to lays out the whole page before it is drawn.
 import { type ReactNode, useId } from 'react';
 
 interface SegmentsProps<Value extends string> {

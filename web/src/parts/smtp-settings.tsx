@@ -1,5 +1,5 @@
-// What a program that speaks SMTP has to be told to send through this service. Beside the keys, since
-// a key is the password.
+// What a program that speaks SMTP has to be told to send through this service. Beside the keys,
+// since a key is the password.
 import { SimpleGrid, Text } from '@mantine/core';
 import { useMe } from '../session.ts';
 import { CopyLine } from './copy.tsx';

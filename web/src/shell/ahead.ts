@@ -1,5 +1,6 @@
-// The code of every page, loaded and evaluated while nobody waits for anything: a page that is opened for the first time has only
-// to be drawn. What a page shows is read when its link is pointed at (router.tsx), since it would be old by then.
+// The code of every page, loaded and evaluated while nobody waits for anything: a page that is
+// opened for the first time has only to be drawn. What a page shows is read when its link is
+// pointed at (router.tsx), since it would be old by then.
 import type { QueryClient } from '@tanstack/react-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { type AnyRouter, useRouter } from '@tanstack/react-router';

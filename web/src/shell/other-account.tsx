@@ -1,5 +1,5 @@
-// Asks which account this page is about, after another tab switched accounts or a new session began in another one
-// (interruptions.tsx).
+// Asks which account this page is about, after another tab switched accounts or a new session began
+// in another one (interruptions.tsx).
 import { Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,7 +1,7 @@
-// ⌘K: one box that leads everywhere. Pages of the navigation, a few actions, whatever of the account
-// has a name, and what else was typed as a search in messages, suppressions and the reference. A
-// combobox (ARIA 1.2): focus stays in the box, arrows move the active option. Loaded when it is
-// first opened.
+// ⌘K: one box that leads everywhere. Pages of the navigation, a few actions, whatever of the
+// account has a name, and what else was typed as a search in messages, suppressions and the
+// reference. A combobox (ARIA 1.2): focus stays in the box, arrows move the active option. Loaded
+// when it is first opened.
 import { TextInput } from '@mantine/core';
 import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
@@ -66,7 +66,8 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
     onClose();
     choice.act();
   };
-  // Whoever types a name and Enter faster than names are read means what has it, not a search for it.
+  // Whoever types a name and Enter faster than names are read means what has it, not a search for
+  // it.
   const isDecided = entered && chosen !== undefined && !(isReading && chosen.kind === 'Search');
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is decided
   useEffect(() => {
@@ -147,7 +148,9 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
   );
 }
 
-/** Mantine would do it a moment later, and letters be lost. Behind what was typed before it came. */
+/**
+ * Mantine would do it a moment later, and letters be lost. Behind what was typed before it came.
+ */
 function takeFocus(box: HTMLInputElement | null): void {
   box?.focus();
   box?.setSelectionRange(box.value.length, box.value.length);

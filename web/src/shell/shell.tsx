@@ -1,6 +1,7 @@
 // The frame around every signed-in page: navigation at the side (a drawer on phones), account and
 // user menus, banners, the question before what cannot be undone, and what was done.
-// From the first page on: a dialog may be fetched only after the button that opens it had the focus.
+// From the first page on: a dialog may be fetched only after the button that opens it had the
+// focus.
 import '../parts/focus-back.ts';
 import { Burger, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';

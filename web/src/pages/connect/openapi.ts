@@ -1,5 +1,5 @@
-// openapi.json as the reference reads it: operations by their tags, and their fields with references
-// followed. Only what our own document has (src/rest/openapi).
+// openapi.json as the reference reads it: operations by their tags, and their fields with
+// references followed. Only what our own document has (src/rest/openapi).
 interface Schema {
   $ref?: string;
   type?: string | string[];

@@ -1,5 +1,5 @@
-// "Confirm it is you" before something that changes how somebody signs in. The server asks again ten
-// minutes after the last password or passkey; this dialog gives it.
+// "Confirm it is you" before something that changes how somebody signs in. The server asks again
+// ten minutes after the last password or passkey; this dialog gives it.
 import { Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';

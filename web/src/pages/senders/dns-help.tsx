@@ -1,5 +1,5 @@
-// Beside the records of a domain: at which provider its DNS is, the zone file, and a check that goes
-// on by itself while something is missing.
+// Beside the records of a domain: at which provider its DNS is, the zone file, and a check that
+// goes on by itself while something is missing.
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import type { Domain, DomainRecord } from '../../../../src/client/operations.ts';

@@ -1,4 +1,5 @@
-// In which of its languages a template is shown, or the catalogue. There only where there is more than one.
+// In which of its languages a template is shown, or the catalogue. There only where there is more
+// than one.
 import { NativeSelect } from '@mantine/core';
 
 const names = new Intl.DisplayNames('en', { type: 'language' });

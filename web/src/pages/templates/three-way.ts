@@ -85,7 +85,9 @@ function changesOf(before: string[], after: string[]): Change[] {
   }));
 }
 
-/** Stretches of the base that were changed; those that touch are one, since they were seen as one. */
+/**
+ * Stretches of the base that were changed; those that touch are one, since they were seen as one.
+ */
 function joined(changes: Change[]): [from: number, to: number][] {
   const stretches: [number, number][] = [];
   for (const { from, to } of changes.sort((one, other) => one.from - other.from)) {

@@ -26,7 +26,8 @@ export function useVersionActions(slug: string, work: Work) {
     else tellFault(fault);
   };
   const keep = async () => {
-    // The stream is no part of a version: one that stands here for long must not undo another's choice.
+    // The stream is no part of a version: one that stands here for long must not undo another's
+    // choice.
     const stream = draft.stream === saved.stream ? undefined : draft.stream;
     const { version } = await save
       .mutateAsync({ slug, ...draft, stream, base_version: base })
@@ -34,7 +35,10 @@ export function useVersionActions(slug: string, work: Work) {
     work.isSaved(version);
     return version;
   };
-  /** Saved by a call whose answer was lost: what somebody else is said to have saved is what stands here. */
+  /**
+   * Saved by a call whose answer was lost: what somebody else is said to have saved is what stands
+   * here.
+   */
   const findSaved = async (fault: unknown): Promise<{ version: number }> => {
     if (!isStale(fault)) throw fault;
     const newest = await readNow(queries, 'templates.getVersion', { slug, version: 'newest' });

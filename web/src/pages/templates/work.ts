@@ -1,5 +1,5 @@
-// The draft on the editor's screen, beside the version it was begun from. Kept in this browser until it
-// is saved.
+// The draft on the editor's screen, beside the version it was begun from. Kept in this browser
+// until it is saved.
 import { useEffect, useState } from 'react';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useDraftKeeper } from '../../kept-draft.ts';
