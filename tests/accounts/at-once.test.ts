@@ -7,6 +7,7 @@ import { addIdentity, removeIdentity } from '../../src/accounts/identities.ts';
 import { createInvitation, listInvitations } from '../../src/people/invitations.ts';
 import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { countLockWaits } from '../support/lock-waits.ts';
 import { until } from '../support/until.ts';
 
 let own: TestDatabase;
@@ -33,12 +34,7 @@ it('a link for an address that is being removed is refused, not a fault', async 
   const link = await own.database.transaction(async (client) => {
     await removeIdentity(client, accountId, address);
     const refused = makeAddressToken(own.database, accountId, address).catch((error) => error);
-    await until(async () => {
-      const waiting = await own.database.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length === 1;
-    });
+    await until(async () => (await countLockWaits(own.database)) > 0);
     return { refused };
   });
   expect(await link.refused).toMatchObject({ code: 'not-found' });

@@ -2,6 +2,7 @@
 // nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { countLockWaits } from '../support/lock-waits.ts';
 import {
   anEmail,
   request,
@@ -89,7 +90,7 @@ it('an owner and an operator who read the same account do not overwrite each oth
       call('PATCH', '/v1/account', { name: 'The owner’s' }, read),
       call('PATCH', operated, { name: 'The operator’s' }, known, operator),
     ];
-    await until(async () => (await waitForLocks()) === 2);
+    await until(async () => (await countLockWaits(service.database)) === 2);
     return both;
   });
   const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
@@ -111,7 +112,7 @@ it('what a worker changes between the comparison and the change is not overwritt
       call('PATCH', path, { event_types: ['bounce'] }, read),
       call('DELETE', path, undefined, read),
     ];
-    await until(async () => (await waitForLocks()) === 2);
+    await until(async () => (await countLockWaits(service.database)) === 2);
     return answer;
   });
   for (const { status, body } of await Promise.all(answer)) {
@@ -122,14 +123,6 @@ it('what a worker changes between the comparison and the change is not overwritt
   }
   expect((await call('GET', path)).body).toMatchObject({ event_types: [], enabled: false });
 });
-
-async function waitForLocks(): Promise<number> {
-  const [row] = await service.database.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return row!.count;
-}
 
 it('a stream is removed only as it was read, and one that is not there is not made', async () => {
   const put = (body: object, tag?: string) => call('PUT', '/v1/streams/news', body, tag);

@@ -2,6 +2,7 @@
 // test sends.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { countLockWaits } from '../support/lock-waits.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -86,12 +87,7 @@ describe('two people at once', () => {
       await client.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [account.id]);
       const wish = published_version === undefined ? { slug } : { slug, published_version };
       const both = Promise.allSettled([1, 2].map(() => api.templates.rollBack(wish)));
-      await until(async () => {
-        const waiting = await database.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length === 2;
-      });
+      await until(async () => (await countLockWaits(database)) === 2);
       return { both };
     });
     return await both;

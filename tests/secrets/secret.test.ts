@@ -11,6 +11,7 @@ import { readWith } from '../../src/store/token-keys.ts';
 import { makeToken, readToken } from '../../src/tracking/token.ts';
 import { openSecretWith } from '../../src/webhooks/endpoint-secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { countLockWaits } from '../support/lock-waits.ts';
 import { makeAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { newEndpoint } from '../webhooks/webhook-support.ts';
@@ -293,12 +294,7 @@ describe('rotation', () => {
       const rsa = await sealedKey(client, first, 'rsa', id, 'late.example');
       const ed = await sealedKey(client, first, 'ed25519', id, 'late.example');
       rotating = rotate(SECOND, FIRST);
-      await until(async () => {
-        const waiting = await database.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length > 0;
-      });
+      await until(async () => (await countLockWaits(database)) > 0);
       await insertDomain(client, id, 'late.example', [rsa, ed]);
     });
     expect(await rotating).toMatchObject({ resealed: 4, stranded: [] });
