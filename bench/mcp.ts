@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
   const embedded = await openEmbedded(folder, { as: 'owner', log: () => undefined });
   const key = await makeKey(embedded.url);
-  const server = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+  const server = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
     env: {
       ...process.env,
       DATABASE_URL: embedded.url,
