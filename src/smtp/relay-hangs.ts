@@ -163,8 +163,8 @@ export function watchForHangs(
     isTakingContent() || [...lines].some(({ silent }) => silent < PLACE_BEATS);
 
   /**
-   * The relay is busy with a large email: while it is, it may greet nobody else, or allow no other
-   * connection, and works all the same.
+   * The relay is busy with a large email: while it is, it may greet nobody else, and works all the
+   * same.
    */
   const isTakingContent = (): boolean =>
     [...lines].some((line) => line.silent < Math.min(STALLED_BEATS, beatsForContent(line)));

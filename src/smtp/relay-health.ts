@@ -208,7 +208,7 @@ export function createRelayHealth(deps: {
       metrics.relayProbes.inc({ relay, result });
       if (result === 'reached') reached(beats);
       else if (wasOpen) hear(circuit.probeFailed, fault);
-      else if (pool?.isTakingContent()) provedAt = performance.now();
+      else if (result === 'silent' && pool?.isTakingContent()) provedAt = performance.now();
       // In the meantime, an email may have shown that the relay works.
       else if (provedAt < probedAt) hear(result === 'silent' ? circuit.trip : circuit.fault, fault);
     }
