@@ -5,6 +5,23 @@ import { LongestFirst } from './tests/support/order.ts';
 /** How much memory a process takes depends on when its collector gets a core: they run alone, behind the others. */
 const WEIGHING = ['tests/faults/{ceilings,live-attacks,uploads}.test.ts'];
 
+/**
+ * Every page in a real browser; processes, databases and nodes that are killed, frozen or cut off; packages and upgrades:
+ * as long as all the rest together, so they have a command of their own, `npm run test:campaigns`. What `npm test` keeps
+ * of each is its short form: the first run in a browser, the messages' pages, a ledger over random faults.
+ */
+const CAMPAIGNS = [
+  'tests/browser/!(first-run|messages).test.ts',
+  'tests/citus/trouble.test.ts',
+  'tests/faults/{clock,database-silent,embedded-kill,large-emails,promotion,relay-hangs}.test.ts',
+  'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
+  'tests/install/{majors,package,rolling-upgrade}.test.ts',
+  'tests/testing/{example,serve-sandbox}.test.ts',
+];
+
+/** Most tests wait for a process, a disk or a socket: more of them than cores keep the cores busy. */
+const BUSY = availableParallelism() + 2;
+
 /** What every file runs under; tests/citus/suites.vitest.ts has the same. */
 export const EACH = {
   setupFiles: [
@@ -41,9 +58,17 @@ export default defineConfig({
           ...EACH,
           name: 'beside others',
           include: ['tests/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...WEIGHING],
-          // Most tests wait for a process, a disk or a socket: more of them than cores keep the cores busy.
-          maxWorkers: availableParallelism() + 2,
+          exclude: [...configDefaults.exclude, ...WEIGHING, ...CAMPAIGNS],
+          maxWorkers: BUSY,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...EACH,
+          name: 'campaigns',
+          include: CAMPAIGNS,
+          maxWorkers: BUSY,
           sequence: { groupOrder: 0 },
         },
       },
