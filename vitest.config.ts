@@ -12,7 +12,7 @@ const WEIGHING = ['tests/faults/{ceilings,live-attacks,uploads}.test.ts'];
  */
 const CAMPAIGNS = [
   'tests/browser/!(first-run|messages).test.ts',
-  'tests/citus/trouble.test.ts',
+  'tests/citus/{one-task,trouble}.test.ts',
   'tests/faults/{clock,database-silent,embedded-kill,large-emails,promotion,relay-hangs}.test.ts',
   'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
   'tests/install/{majors,package,rolling-upgrade}.test.ts',
