@@ -21,6 +21,7 @@ import { readCopyToken } from '../src/feedback/return-path.ts';
 import { readSes } from '../src/feedback/ses.ts';
 import { canonicalString, isCertificateUrl, subscribeUrl } from '../src/feedback/sns.ts';
 import { apiKeyIn } from '../src/http/api-key.ts';
+import { readPost } from '../src/http/plain-posts.ts';
 import { readId } from '../src/ids.ts';
 import { readRequesters } from '../src/inbound/requester.ts';
 import { lint } from '../src/lint/lint.ts';
@@ -35,7 +36,6 @@ import { systemClock } from '../src/process/clock.ts';
 import { atOnce } from '../src/process/in-turns.ts';
 import { readRule } from '../src/relays/rule-words.ts';
 import { toSendRequest } from '../src/resend/emails.ts';
-import { readPost } from '../src/rest/plain-posts.ts';
 import { readAfter } from '../src/sandbox/account-inbox.ts';
 import { codesIn } from '../src/sandbox/codes.ts';
 import { linksInText } from '../src/sandbox/links.ts';
@@ -138,7 +138,7 @@ it.each<[string, string[], (text: string) => unknown]>([
   [
     'heads of plain posts',
     ['\r', '\n', '\r\n', ':', ' ', 'a', '\t', 'content-length: 1\r\n', '\xff'],
-    (text) => readPost(Buffer.from(`${LINE}${text}\r\n\r\n`, 'latin1'), LINE),
+    (text) => readPost(Buffer.from(`${LINE}${text}\r\n\r\n`, 'latin1'), [LINE]),
   ],
   ['API keys', ['Bearer ', ' ', 'sm_', 'live_', 'a', '0'], (text) => [apiKeyIn(undefined, text)]],
   ['keys’ shapes', ['sm_live_', 'a', '0', '_'], (text) => [accountOfKey(text), hasChecksum(text)]],

@@ -50,8 +50,8 @@ interface InitializeParams {
 
 const OPENER = 'opens-pages-';
 
-export const isOfOpener = (session: string | string[] | undefined): boolean =>
-  typeof session === 'string' && session.startsWith(OPENER);
+export const isOfOpener = (session: string | undefined): boolean =>
+  session?.startsWith(OPENER) === true;
 
 /** A `held` answer of send_email, before fencing. */
 export interface HeldAnswer {

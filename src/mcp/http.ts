@@ -1,29 +1,33 @@
 // The MCP door over HTTP: who may connect from where is checked here, before any protocol. Mounted
 // by main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on its own port if MCP_PORT is
-// set. After it: server.ts.
+// set. Calls of tools come the short way (http/plain-posts.ts) if nothing about them is unusual, and
+// so does what clients say before them over the same connection. After it: server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
-import { Problem } from '../errors.ts';
+import { orProblem, Problem } from '../errors.ts';
 import { type HttpAnswer, type HttpHandler, oneOf, readerOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
+import { type AnswerPost, type Fields, takePlainPosts } from '../http/plain-posts.ts';
 import { CALLERS_IN_LINE, createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { Log } from '../process/log.ts';
+import type { LoopWatch } from '../process/loop-watch.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { authInfoOf, type McpServer } from './server.ts';
-import { readToolCall } from './tool-call.ts';
+import { type Field, readToolCall } from './tool-call.ts';
 
 export interface McpHttpDeps {
   server: McpServer;
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  loopWatch: LoopWatch;
   /** Shared by all doors. */
   bodies: Bodies;
   /** The client's address, from that of the connection and X-Forwarded-For. */
@@ -32,7 +36,13 @@ export interface McpHttpDeps {
   hosts: readonly string[];
 }
 
-export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
+export interface McpHttp {
+  answer: HttpHandler;
+  /** For posts that came the short way. */
+  answerPlain: AnswerPost;
+}
+
+export function createMcpHttp(deps: McpHttpDeps): McpHttp {
   const hosts = [...deps.hosts];
   const protocol = toNodeHandler(deps.server, {
     onerror: (error) => deps.log.error({ door: 'mcp', err: error }, 'a request failed'),
@@ -40,23 +50,57 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
   /** Most requests use the same name, so it is not parsed each time. */
   let knownHost: string | null = null;
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { headers } = request;
-    if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
-    if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
-    const key = apiKeyIn(oneOf(headers['x-api-key']), headers.authorization);
-    const caller = await deps.directory.authenticate(key, () =>
-      deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
+  function admit(field: Field, { remoteAddress }: Socket): Caller | Promise<Caller> {
+    const host = field('host');
+    if (host !== knownHost) knownHost = readKnownHost(host, hosts);
+    const origin = field('origin');
+    if (origin !== undefined) requireKnownOrigin(origin, hosts);
+    const key = apiKeyIn(field('x-api-key'), field('authorization'));
+    return deps.directory.authenticate(key, () =>
+      deps.addressOf(remoteAddress, field('x-forwarded-for')),
     );
+  }
+
+  const answerPlain: AnswerPost = async ({ fields, body }, socket) => {
+    const field: Field = (name) => fields.get(name);
+    try {
+      const known = admit(field, socket);
+      const caller = known instanceof Promise ? await known : known;
+      deps.loopWatch.note('mcp', caller.accountId);
+      const message = acceptsJson(field('accept')) ? orProblem(readJson, body) : undefined;
+      const call = readToolCall(field, message);
+      if (call?.opensPages) return undefined;
+      const called = call && deps.server.answerCall(caller, call);
+      if (called) return { status: 200, headers: JSON_TYPE, text: await called };
+      return isOpening(message) ? await opening(caller, fields, message) : undefined;
+    } catch (error) {
+      return asAnswer(deps, error);
+    }
+  };
+
+  /** The package answers these at once and as a whole. */
+  async function opening(caller: Caller, fields: Fields, message: unknown): Promise<HttpAnswer> {
+    const { 'x-api-key': _, authorization: __, ...headers } = Object.fromEntries(fields);
+    const response = await deps.server.fetch(
+      new Request('http://localhost/mcp', { method: 'POST', headers: { ...headers, ...BOTH } }),
+      { authInfo: authInfoOf(caller, {}), parsedBody: message },
+    );
+    const { status } = response;
+    return { status, headers: Object.fromEntries(response.headers), text: await response.text() };
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const field: Field = (name) => oneOf(request.headers[name]);
+    const caller = await admit(field, request.socket);
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
-    if (!acceptsJson(headers.accept)) return writeAnswer(response, NOT_ACCEPTABLE);
+    if (!acceptsJson(field('accept'))) return writeAnswer(response, NOT_ACCEPTABLE);
     const read = await readBody(deps, request, caller);
     if ('refused' in read) return writeAnswer(response, read.refused);
     const { bytes, release } = read;
     try {
       const body = await parse(bytes);
       if (body instanceof Problem) return writeAnswer(response, notJson(body));
-      const call = readToolCall(headers, body);
+      const call = readToolCall(field, body);
       if (call?.opensPages) {
         const gone = new AbortController();
         const asked = deps.server.askAndAnswer(caller, call, gone.signal);
@@ -82,9 +126,8 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
     caller: Caller,
     body: unknown,
   ): Promise<void> {
-    // The package insists on both types; a client that came this far accepts JSON. The key stays
-    // here.
-    request.headers.accept = 'application/json, text/event-stream';
+    // The key stays here.
+    Object.assign(request.headers, BOTH);
     delete request.headers['x-api-key'];
     delete request.headers.authorization;
     await protocol(
@@ -94,10 +137,26 @@ export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
     );
   }
 
-  return (request, response) => {
-    answer(request, response).catch((error) => writeAnswer(response, asAnswer(deps, error)));
+  return {
+    answer: (request, response) => {
+      answer(request, response).catch((error) => writeAnswer(response, asAnswer(deps, error)));
+    },
+    answerPlain,
   };
 }
+
+/** The package insists on both types; a client that came this far accepts JSON. */
+const BOTH = { accept: 'application/json, text/event-stream' };
+
+/** What clients say before their first call, usually over the same connection. */
+const OPENING: ReadonlySet<unknown> = new Set([
+  ...['initialize', 'notifications/initialized', 'server/discover', 'tools/list', 'ping'],
+]);
+
+const isOpening = (message: unknown): boolean =>
+  typeof message === 'object' &&
+  message !== null &&
+  OPENING.has((message as { method?: unknown }).method);
 
 type Body = Awaited<ReturnType<Bodies['read']>>;
 
@@ -186,10 +245,12 @@ async function parse(bytes: Buffer): Promise<unknown> {
 
 /** MCP on its own port. */
 export async function listenMcp(
-  answer: HttpHandler,
+  { answer, answerPlain }: McpHttp,
   at: { host: string; port: number; http: HttpServerOptions },
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const { server, guard } = createHttpServer(at.http);
+  const http = createHttpServer(at.http);
+  const { server, guard } = http;
+  const plainPosts = takePlainPosts(http, { '/mcp': answerPlain });
   server.on(
     'request',
     guard((request, response) => {
@@ -206,6 +267,7 @@ export async function listenMcp(
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
+        plainPosts.closeIdle();
         closeAnswered(server);
       }),
   };

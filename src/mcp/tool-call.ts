@@ -4,7 +4,6 @@
 // request is parsed by hand. Anything that is not exactly as the specification requires goes to the
 // package, which knows every answer. Both paths must give the same JSON in the same order:
 // tests/mcp/tool-call.test.ts compares them.
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -29,8 +28,11 @@ export interface ToolCall {
 
 type Fields = Record<string, unknown>;
 
+/** A header field of the request, by its lower-case name. */
+export type Field = (name: string) => string | undefined;
+
 /** Undefined: not plainly a tools/call. */
-export function readToolCall(headers: IncomingHttpHeaders, body: unknown): ToolCall | undefined {
+export function readToolCall(field: Field, body: unknown): ToolCall | undefined {
   if (!isObject(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;
   const { id, params } = body;
   if (typeof id !== 'string' && !Number.isSafeInteger(id)) return undefined;
@@ -39,24 +41,24 @@ export function readToolCall(headers: IncomingHttpHeaders, body: unknown): ToolC
   if (!hasOnly(params, ['name', 'arguments', '_meta'])) return undefined;
   const wanted = params.arguments ?? {};
   if (!isObject(wanted) || params.arguments === null) return undefined;
-  if (!isJsonContentType(headers['content-type'] ?? null)) return undefined;
-  const era = eraOf(headers, params);
+  if (!isJsonContentType(field('content-type') ?? null)) return undefined;
+  const era = eraOf(field, params);
   if (era === undefined) return undefined;
-  const opensPages = era === 'legacy' && isOfOpener(headers['mcp-session-id']);
+  const opensPages = era === 'legacy' && isOfOpener(field('mcp-session-id'));
   return { id: id as string | number, era, name: params.name, arguments: wanted, opensPages };
 }
 
-function eraOf(headers: IncomingHttpHeaders, params: Fields): ToolCall['era'] | undefined {
-  const version = headers['mcp-protocol-version'];
+function eraOf(field: Field, params: Fields): ToolCall['era'] | undefined {
+  const version = field('mcp-protocol-version');
   const meta = params._meta;
   if (meta === undefined || isLegacyMeta(meta)) {
-    const served = version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version));
+    const served = version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version);
     return served && version !== MODERN ? 'legacy' : undefined;
   }
   if (!isObject(meta) || meta[PROTOCOL_VERSION_META_KEY] !== MODERN || version !== MODERN) {
     return undefined;
   }
-  const named = headers['mcp-method'] === 'tools/call' && headers['mcp-name'] === params.name;
+  const named = field('mcp-method') === 'tools/call' && field('mcp-name') === params.name;
   const envelope = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY];
   return named &&
     hasOnly(meta, envelope) &&

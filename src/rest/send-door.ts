@@ -8,8 +8,8 @@ import { type HttpAnswer, type HttpHandler, oneOf, writeAnswer } from '../http/a
 import { apiKeyIn } from '../http/api-key.ts';
 import type { ReadBody } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
+import type { AnswerPost } from '../http/plain-posts.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import type { HttpServer } from '../http/server.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
@@ -17,7 +17,6 @@ import { sendEmail } from '../operations/send-email.ts';
 import { fewAtATime } from '../process/few-at-a-time.ts';
 import { acceptSend } from '../sending/accept.ts';
 import type { RestDeps } from './deps.ts';
-import { takePlainPosts } from './plain-posts.ts';
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: HttpHandler): HttpHandler {
@@ -32,14 +31,14 @@ export function withSendDoor(deps: RestDeps, otherwise: HttpHandler): HttpHandle
 const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
-export const takePlainSends = (server: HttpServer, deps: RestDeps): { closeIdle: () => void } =>
-  takePlainPosts(server, sendEmail.rest.path, ({ fields, body }, socket) =>
+export const answerPlainSend =
+  (deps: RestDeps): AnswerPost =>
+  ({ fields, body }, socket) =>
     answerSend(deps, {
       peer: () => socket.remoteAddress,
       field: (name) => fields.get(name),
       readBody: () => ({ bytes: body, release: () => undefined }),
-    }),
-  );
+    });
 
 async function answerRequest(
   deps: RestDeps,

@@ -5,16 +5,18 @@ import { Problem } from '../errors.ts';
 import { type HttpHandler, oneOf } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
+import { takePlainPosts } from '../http/plain-posts.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
+import { sendEmail } from '../operations/send-email.ts';
 import { inLongTurns } from '../process/in-turns.ts';
 import type { RestDeps } from './deps.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
 import { answerHealth, HEALTH_PATHS } from './health.ts';
 import { describing } from './openapi/document.ts';
-import { takePlainSends, withSendDoor } from './send-door.ts';
+import { answerPlainSend, withSendDoor } from './send-door.ts';
 import { serveOperations } from './serve-operations.ts';
 
 declare module 'fastify' {
@@ -37,7 +39,10 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   bare.on('request', ({ method, url }) =>
     deps.loopWatch.note(`${method} ${url?.split('?', 1)[0]?.slice(0, 100)}`),
   );
-  const plainSends = takePlainSends(http, deps);
+  const plainPosts = takePlainPosts(http, {
+    [sendEmail.rest.path]: answerPlainSend(deps),
+    ...deps.plainPosts,
+  });
   const server = Fastify({
     serverFactory: (handler) =>
       bare.on(
@@ -70,7 +75,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     genReqId: ({ headers }) => requestIdOf(oneOf(headers['x-request-id'])),
   });
   server.addHook('preClose', async () => {
-    plainSends.closeIdle();
+    plainPosts.closeIdle();
     closeAnswered(bare);
   });
   server.decorateRequest('bodyOf', null);

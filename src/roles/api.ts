@@ -7,7 +7,6 @@ import { admitPerson } from '../dashboard/admission.ts';
 import type { DashboardDeps } from '../dashboard/deps.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from '../dashboard/server.ts';
 import type { Worker } from '../delivery/worker.ts';
-import type { HttpHandler } from '../http/answer.ts';
 import { type Bodies, type BodyLimits, createBodies } from '../http/body.ts';
 import { CALLERS_IN_LINE, type HttpLimits, type HttpServerOptions } from '../http/server.ts';
 import { type Requesters, readRequesters } from '../inbound/requester.ts';
@@ -15,7 +14,7 @@ import { inboundRoutes } from '../inbound/routes.ts';
 import { createSnsFetch } from '../inbound/sns-fetch.ts';
 import { sourceOf } from '../mail/making.ts';
 import { loadEmail } from '../mail/stored-email.ts';
-import { createMcpHttp, listenMcp } from '../mcp/http.ts';
+import { createMcpHttp, listenMcp, type McpHttp } from '../mcp/http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -75,7 +74,7 @@ export async function startApi(
     ...(limits.httpLimits && { limits: limits.httpLimits }),
   };
   const bodies = openBodies(requesters, limits.bodyLimits);
-  const answerMcp = openMcp(shared, operations, bodies, requesters);
+  const mcp = openMcp(shared, operations, bodies, requesters);
   const setUpToken = setUpTokenOf(secret.deriveKey('session'));
   const dashboard = dashboardDeps(shared, operations, requesters, setUpToken);
   const server = createRestServer({
@@ -83,12 +82,13 @@ export async function startApi(
     ...{ bodies, http, addressOf, health: shared.health },
     admitPerson: (request, reply) => admitPerson(dashboard, request, reply),
     mounts: {
-      '/mcp': answerMcp,
-      '/v1/mcp': answerMcp,
+      '/mcp': mcp.answer,
+      '/v1/mcp': mcp.answer,
       ...documentRoutes(() => address.baseUrl),
       ...galleryRoutes(operations),
       ...openInbound(shared, operations, bodies, requesters),
     },
+    plainPosts: { '/mcp': mcp.answerPlain, '/v1/mcp': mcp.answerPlain },
     otherDoor: createResendDoor({ ...operations, bodies, addressOf }),
     metricsExposure: config.isLoopback ? 'private' : 'public',
   });
@@ -107,7 +107,7 @@ export async function startApi(
   if (config.port === 0) address.baseUrl = address.baseUrl.replace(/:0$/, `:${port}`);
   return {
     apiUrl: address.baseUrl,
-    mcpUrl: await listenOnMcpPort(shared, answerMcp, http),
+    mcpUrl: await listenOnMcpPort(shared, mcp, http),
     setUpUrl: `${address.baseUrl}/setup#${setUpToken}`,
     ...(await openSubmission(shared, operations, bodies, limits.smtpLimits)),
   };
@@ -254,23 +254,23 @@ function openMcp(
   operations: OperationDeps,
   bodies: Bodies,
   { addressOf }: Requesters,
-): HttpHandler {
+): McpHttp {
   const server = opened(createMcpServer({ ...operations, version: VERSION }), (it) => it.close());
-  const { directory } = operations;
+  const { directory, loopWatch } = operations;
   return createMcpHttp({
-    ...{ server, directory, metrics, log, bodies, addressOf },
+    ...{ server, directory, metrics, log, loopWatch, bodies, addressOf },
     hosts: config.mcpHosts,
   });
 }
 
 async function listenOnMcpPort(
   { config, opened, address }: Shared,
-  answer: HttpHandler,
+  mcp: McpHttp,
   http: HttpServerOptions,
 ): Promise<string | undefined> {
   if (config.mcpPort === undefined) return undefined;
   const at = { host: config.host, port: config.mcpPort, http };
-  const listener = opened(await listenMcp(answer, at), (it) => it.stop());
+  const listener = opened(await listenMcp(mcp, at), (it) => it.stop());
   const url = new URL('/mcp', address.baseUrl);
   url.protocol = 'http:';
   url.port = String(listener.port);

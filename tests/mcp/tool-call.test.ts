@@ -1,17 +1,27 @@
 // The short way for tools/call answers the same JSON, in the same order, as the official package,
-// or leaves it the request.
+// or leaves it the request; and straight off the socket the same as through node:http.
+import { Agent, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
+import { createKey } from '../../src/accounts/keys.ts';
+import type { Scope } from '../../src/accounts/scopes.ts';
 import { readToolCall } from '../../src/mcp/tool-call.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { systemClock } from '../../src/process/clock.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { ERAS, post, rpc } from './support.ts';
 
 let service: TestService;
+let account: number;
 let key: string;
 beforeAll(async () => {
   service = await startTestService();
-  key = (await service.account()).key;
+  ({ id: account, key } = await service.account());
 });
 afterAll(() => service.stop());
+
+const read = (headers: Record<string, string>, body: unknown) =>
+  readToolCall((name) => headers[name], body);
 
 describe.each(ERAS)('%s', (era) => {
   const calls: [string, Record<string, unknown>][] = [
@@ -22,11 +32,11 @@ describe.each(ERAS)('%s', (era) => {
   ];
   it.each(calls)('%s', async (_name, params) => {
     const short = rpc(era, 'tools/call', params);
-    expect(readToolCall(short.headers, short.body)).toBeDefined();
+    expect(read(short.headers, short.body)).toBeDefined();
     // An unknown field beside the parameters changes nothing for the package, and the short way
     // does not take it.
     const long = { ...short, body: { ...short.body, params: { ...params, ...extra(short.body) } } };
-    expect(readToolCall(long.headers, long.body)).toBeUndefined();
+    expect(read(long.headers, long.body)).toBeUndefined();
     const answers = await Promise.all(
       [short, long].map((it) => post(`${service.url}/mcp`, key, it)),
     );
@@ -51,7 +61,7 @@ it('a token for progress changes nothing for clients of the older protocol', asy
   ]) {
     const params = { name: 'list_templates', arguments: { category: 'team' }, _meta };
     const call = rpc('legacy', 'tools/call', params);
-    expect(readToolCall(call.headers, call.body)?.era).toBe('legacy');
+    expect(read(call.headers, call.body)?.era).toBe('legacy');
     const long = { ...call, body: { ...call.body, params: { ...params, unheard_of: 1 } } };
     for (const it of [call, long]) answers.push((await post(`${service.url}/mcp`, key, it)).body);
   }
@@ -110,11 +120,138 @@ describe('what is not exactly right is left to the package', () => {
     ),
   ];
   it.each(cases)('%s', (_name, headers, body) => {
-    expect(readToolCall(headers, body)).toBeUndefined();
+    expect(read(headers, body)).toBeUndefined();
   });
   it('and the two they were made from are not', () => {
-    expect(readToolCall(modern.headers, modern.body)?.era).toBe('modern');
-    expect(readToolCall(legacy.headers, legacy.body)?.era).toBe('legacy');
-    expect(readToolCall({ 'content-type': 'application/json' }, legacy.body)?.era).toBe('legacy');
+    expect(read(modern.headers, modern.body)?.era).toBe('modern');
+    expect(read(legacy.headers, legacy.body)?.era).toBe('legacy');
+    expect(read({ 'content-type': 'application/json' }, legacy.body)?.era).toBe('legacy');
   });
 });
+
+interface Sent {
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+describe('straight off the socket and through node:http', () => {
+  const tool = (name: string, wanted: object = {}) =>
+    rpc('legacy', 'tools/call', { name, arguments: wanted });
+  const listing = rpc('legacy', 'tools/list');
+  const joining = rpc('legacy', 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  });
+  const joined = {
+    ...joining,
+    body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+  };
+  const taken: [string, Sent][] = [
+    ['initialize', joining],
+    ['that it is done', joined],
+    ['ping', rpc('legacy', 'ping')],
+    ['the tools', listing],
+    ['the tools in the new era', rpc('modern', 'tools/list')],
+    ['what the server is', rpc('modern', 'server/discover')],
+    ['a call', tool('list_templates', { category: 'team' })],
+    ['a refused call', tool('get_template', { slug: 'nothing-like-it' })],
+    ['no key', { ...listing, headers: { ...listing.headers, 'x-api-key': '' } }],
+    ['a stranger’s page', { ...listing, headers: { ...listing.headers, origin: 'https://a.b' } }],
+  ];
+  it.each(taken)('%s', async (_, sent) => {
+    const [short, node] = await bothWays(sent);
+    expect(short.way).toBe('short');
+    expect(told(short)).toEqual(told(node));
+  });
+
+  const left: [string, Sent][] = [
+    ['a tool nobody knows', tool('make_coffee')],
+    ['another method', rpc('legacy', 'resources/list')],
+    ['no JSON', { ...listing, body: '{"jsonrpc":' }],
+    ['a batch', { ...listing, body: [listing.body] }],
+    ['another Accept', { ...listing, headers: { ...listing.headers, accept: 'text/html' } }],
+  ];
+  it.each(left)('%s is left to node:http', async (_, sent) => {
+    const [short, node] = await bothWays(sent);
+    expect(short.way).toBe('node');
+    expect(told(short)).toEqual(told(node));
+  });
+
+  it('a repeat is recognised, whichever way it comes', async () => {
+    const sent = tool('send_email', anEmail({ subject: 'Sent twice' }));
+    const [first, second] = (await bothWays(sent)).map(resultIn);
+    expect(second).toEqual({ ...first, duplicate_of_recent: true });
+  });
+
+  const rules: [string, Partial<AgentLimits>, Scope[]][] = [
+    ['no scope to send', {}, ['email:read']],
+    ['only templates', { templatesOnly: true }, ['email:send']],
+    ['only some recipients', { allowedRecipients: ['elsewhere.example'] }, ['email:send']],
+    ['a cap that is too low', { dailyCap: 1 }, ['email:send']],
+    ['a person approves', { approval: 'always' }, ['email:send']],
+  ];
+  it.each(rules)('a rule of the key: %s', async (rule, limits, scopes) => {
+    const made = await createKey(service.database, systemClock, {
+      accountId: account,
+      ...{ scopes, limits },
+    });
+    const wanted = {
+      ...anEmail({ subject: rule, to: ['a@example.net', 'b@example.net'] }),
+      allow_duplicate: true,
+    };
+    const answers = await bothWays(tool('send_email', wanted), made.key);
+    expect(answers[0]!.way).toBe('short');
+    const [short, node] = answers.map((it) => JSON.stringify(resultIn(it)).replace(CHANGES, ''));
+    expect(short).toBe(node);
+    expect(short).toMatch(limits.approval ? /Nothing has been sent/ : /"status":4\d\d/);
+  });
+});
+
+/** What differs from one email to the next, and the marks of one answer. */
+const CHANGES = /msg_\w{26}|[\da-f]{64}|⟪\/?\w{10}⟫|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+interface Told {
+  way: 'short' | 'node';
+  status: number;
+  type: string | undefined;
+  body: string;
+}
+
+const told = ({ status, type, body }: Told) => ({ status, type, body });
+
+function resultIn({ body }: Told) {
+  const { structuredContent, content } = JSON.parse(body).result;
+  return structuredContent ?? JSON.parse(content[0].text);
+}
+
+/** First over a connection that is kept, then over one that is closed: that is node:http's. */
+async function bothWays(sent: Sent, as = key): Promise<[Told, Told]> {
+  const agent = new Agent({ keepAlive: true });
+  const short = await ask(sent, as, agent);
+  agent.destroy();
+  return [short, await ask(sent, as, false)];
+}
+
+function ask({ headers, body }: Sent, as: string, agent: Agent | false): Promise<Told> {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const length = { 'content-length': String(bytes.length) };
+  return new Promise((resolve, reject) => {
+    httpRequest(
+      `${service.url}/mcp`,
+      { method: 'POST', agent, headers: { 'x-api-key': as, ...headers, ...length } },
+      async (response) => {
+        const { statusCode: status = 0, rawHeaders } = response;
+        resolve({
+          // node:http writes the names of fields as it is given them.
+          way: rawHeaders.includes('Content-Length') ? 'short' : 'node',
+          status,
+          type: response.headers['content-type'],
+          body: await text(response),
+        });
+      },
+    )
+      .on('error', reject)
+      .end(bytes);
+  });
+}

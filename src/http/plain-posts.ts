@@ -2,11 +2,12 @@
 // Content-Length, a small body and nothing unusual in the head. Measured: node:http takes 70 µs of
 // CPU to read and answer a send, this 35. Whatever is not exactly so goes on to node:http with
 // every byte of it, and its connection stays there: node:http knows all of HTTP, this only has to
-// know what it does not know. tests/rest/plain-posts.test.ts compares the two.
+// know what it does not know. tests/http/plain-posts.test.ts compares the two. Before it: server.ts.
+// After it: the doors for sends and for agents.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpAnswer } from '../http/answer.ts';
-import type { HttpServer } from '../http/server.ts';
+import type { HttpAnswer } from './answer.ts';
+import type { HttpServer } from './server.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const MOST_HEAD_BYTES = 8 * 1024;
@@ -25,15 +26,18 @@ export interface PlainPost {
 /** The header fields of a request, by their lower-case names. */
 export type Fields = ReadonlyMap<string, string>;
 
-/**
- * Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects.
- */
+/** Never rejects. Undefined: it has done nothing, and node:http is to have the request. */
+export type AnswerPost = (post: PlainPost, socket: Socket) => Promise<HttpAnswer | undefined>;
+
+/** Takes plain POSTs to these paths from the server, which must not listen yet. */
 export function takePlainPosts(
   { server, limits, prove }: Pick<HttpServer, 'server' | 'limits' | 'prove'>,
-  path: string,
-  answer: (post: PlainPost, socket: Socket) => Promise<HttpAnswer>,
+  answers: Readonly<Record<string, AnswerPost>>,
 ): { closeIdle: () => void } {
-  const requestLine = `POST ${path} HTTP/1.1\r\n`;
+  const byLine = new Map(
+    Object.entries(answers).map(([path, answer]) => [`POST ${path} HTTP/1.1\r\n`, answer]),
+  );
+  const requestLines = [...byLine.keys()];
   const [serveByNode] = server.listeners('connection') as ((socket: Socket) => void)[];
   const connections = new Set<Connection>();
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
@@ -80,7 +84,7 @@ export function takePlainPosts(
     }
 
     function takeNext(bytes: Buffer): void {
-      const post = readPost(bytes, requestLine);
+      const post = readPost(bytes, requestLines);
       if (post === 'incomplete' && ++pieces <= MOST_PIECES) {
         held = bytes;
         waitingSince ??= performance.now();
@@ -90,14 +94,21 @@ export function takePlainPosts(
         waitingSince = undefined;
         pieces = 0;
         if (post.length < bytes.length) putBack(bytes.subarray(post.length));
-        void reply(post);
+        void reply(post, bytes.subarray(0, post.length));
       }
     }
 
-    async function reply(post: PlainPost): Promise<void> {
+    async function reply(post: ReadPost, bytes: Buffer): Promise<void> {
       answering = true;
-      const { status, headers, text } = await answer(post, socket);
+      const answer = await byLine.get(post.requestLine)!(post, socket);
       answering = false;
+      if (answer === undefined) {
+        // Like node:http, which gives no answer to a client that has hung up on its side.
+        if (socket.readable) leaveToNode(bytes);
+        else socket.destroySoon();
+        return;
+      }
+      const { status, headers, text } = answer;
       if (status < 400) prove(socket);
       write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, text);
       if (lastOne) socket.destroySoon();
@@ -114,6 +125,7 @@ export function takePlainPosts(
       for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
       if (bytes !== undefined) socket.unshift(bytes);
       serveByNode!.call(server, socket);
+      socket.resume();
     }
 
     function forget(): void {
@@ -185,11 +197,14 @@ const UNUSUAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer'];
 /** One post from the beginning of the bytes, and how many of them it took. */
 export function readPost(
   bytes: Buffer,
-  requestLine: string,
-): (PlainPost & { length: number }) | 'incomplete' | 'unusual' {
+  requestLines: readonly string[],
+): ReadPost | 'incomplete' | 'unusual' {
   const end = bytes.indexOf(HEAD_END);
   const head = bytes.toString('latin1', 0, end < 0 ? MOST_HEAD_BYTES : end + 2);
-  if (!head.startsWith(requestLine)) return requestLine.startsWith(head) ? 'incomplete' : 'unusual';
+  const requestLine = requestLines.find((line) => head.startsWith(line));
+  if (requestLine === undefined) {
+    return requestLines.some((line) => line.startsWith(head)) ? 'incomplete' : 'unusual';
+  }
   if (head.length >= MOST_HEAD_BYTES) return 'unusual';
   if (end < 0) return 'incomplete';
   const fields = readFields(head, requestLine.length);
@@ -203,7 +218,12 @@ export function readPost(
   const begin = end + 4;
   const length = begin + Number(announced);
   if (bytes.length < length) return 'incomplete';
-  return { fields, body: bytes.subarray(begin, length), length };
+  return { requestLine, fields, body: bytes.subarray(begin, length), length };
+}
+
+interface ReadPost extends PlainPost {
+  requestLine: string;
+  length: number;
 }
 
 /** Undefined: one of them is malformed or occurs twice. */

@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fields, takePlainPosts } from '../../src/http/plain-posts.ts';
 import { HTTP_LIMITS } from '../../src/http/server.ts';
-import { type Fields, takePlainPosts } from '../../src/rest/plain-posts.ts';
 import { draw } from '../support/longer.ts';
 import { until } from '../support/until.ts';
 
@@ -20,10 +20,16 @@ beforeAll(async () => {
   node = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
   short = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
   const http = { server: short, limits: HTTP_LIMITS, prove: () => undefined };
-  ({ closeIdle } = takePlainPosts(http, '/v1/send', async ({ fields, body }) => {
-    plain++;
-    await release?.();
-    return { status: 202, headers: {}, text: echo(fields, body) };
+  ({ closeIdle } = takePlainPosts(http, {
+    '/v1/send': async ({ fields, body }) => {
+      plain++;
+      await release?.();
+      return { status: 202, headers: {}, text: echo(fields, body) };
+    },
+    '/v1/node': async () => {
+      await release?.();
+      return undefined;
+    },
   }));
   for (const server of [short, node]) await once(server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -234,6 +240,36 @@ describe('left to node:http', () => {
     const get = 'GET /x HTTP/1.1\r\nhost: x\r\n\r\n';
     const said = await expectTheSame(post('1') + get + post('2') + get);
     expect(said.match(/202 Accepted/g)).toHaveLength(4);
+  });
+});
+
+describe('left to node:http by who was to answer', () => {
+  const unanswered = (body: string) => post(body).replace('/v1/send', '/v1/node');
+
+  it.each([
+    ['one', unanswered('1')],
+    ['one between others, and all after it', post('1') + unanswered('2') + post('3')],
+  ])('%s', async (_, bytes) => {
+    expect(await expectTheSame(bytes)).toContain('"POST /v1/node"');
+  });
+
+  it.each([
+    ['has hung up on its side', (socket: Socket) => void socket.end()],
+    ['is gone', (socket: Socket) => void socket.resetAndDestroy()],
+  ])('not of a client that %s by then', async (_, leave) => {
+    const { arrived, letGo } = holdAnswers();
+    const socket = open(short);
+    const serverSide = once(short, 'connection') as Promise<[Socket]>;
+    const [serving] = await serverSide;
+    const closed = once(socket.resume(), 'close');
+    socket.write(unanswered('1'));
+    await arrived;
+    leave(socket);
+    await until(() => !serving.readable);
+    letGo();
+    await closed;
+    await until(() => serving.closed);
+    await expectPlain(post('2'));
   });
 });
 
