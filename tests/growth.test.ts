@@ -21,7 +21,7 @@ import { readCopyToken } from '../src/feedback/return-path.ts';
 import { readSes } from '../src/feedback/ses.ts';
 import { canonicalString, isCertificateUrl, subscribeUrl } from '../src/feedback/sns.ts';
 import { apiKeyIn } from '../src/http/api-key.ts';
-import { readPost } from '../src/http/plain-posts.ts';
+import { kindOf, readRequest } from '../src/http/plain-requests.ts';
 import { readId } from '../src/ids.ts';
 import { readRequesters } from '../src/inbound/requester.ts';
 import { lint } from '../src/lint/lint.ts';
@@ -97,6 +97,7 @@ const event = (text: string) => ({
   'event-data': { event: 'failed', recipient: text, 'delivery-status': { message: text } },
 });
 const LINE = 'POST /v1/send HTTP/1.1\r\n';
+const SEND = kindOf('POST /v1/send');
 const HOSTS = ['example.com'];
 const LINTED = { broadcast: true, unsubscribe: false } as const;
 const MARKUP = ['<a href="', '<img src="', '">', '{{', '}}', '&amp;', ' ', 'https://', 'a.example'];
@@ -138,7 +139,7 @@ it.each<[string, string[], (text: string) => unknown]>([
   [
     'heads of plain posts',
     ['\r', '\n', '\r\n', ':', ' ', 'a', '\t', 'content-length: 1\r\n', '\xff'],
-    (text) => readPost(Buffer.from(`${LINE}${text}\r\n\r\n`, 'latin1'), [LINE]),
+    (text) => readRequest(Buffer.from(`${LINE}${text}\r\n\r\n`, 'latin1'), [SEND]),
   ],
   ['API keys', ['Bearer ', ' ', 'sm_', 'live_', 'a', '0'], (text) => [apiKeyIn(undefined, text)]],
   ['keys’ shapes', ['sm_live_', 'a', '0', '_'], (text) => [accountOfKey(text), hasChecksum(text)]],

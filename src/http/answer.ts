@@ -9,6 +9,18 @@ export interface HttpAnswer {
   text: string;
 }
 
+/** As JSON. Adds to the given headers, which were created for this answer. */
+export function answerJson(
+  status: number,
+  body: object,
+  request: string,
+  headers: Record<string, string>,
+): HttpAnswer {
+  headers['x-request-id'] = request;
+  headers['content-type'] = 'application/json; charset=utf-8';
+  return { status, headers, text: JSON.stringify(body) };
+}
+
 export function writeAnswer(response: ServerResponse, { status, headers, text }: HttpAnswer): void {
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
   response.end(text);

@@ -1,6 +1,6 @@
 // The MCP door over HTTP: who may connect from where is checked here, before any protocol. Mounted
 // by main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on its own port if MCP_PORT is
-// set. Calls of tools come the short way (http/plain-posts.ts) if nothing about them is unusual, and
+// set. Calls of tools come the short way (http/plain-requests.ts) if nothing about them is unusual, and
 // so does what clients say before them over the same connection. After it: server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { type HttpAnswer, type HttpHandler, oneOf, readerOf, writeAnswer } from 
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
-import { type AnswerPost, type Fields, takePlainPosts } from '../http/plain-posts.ts';
+import { type AnswerPlain, type Fields, takePlainRequests } from '../http/plain-requests.ts';
 import { CALLERS_IN_LINE, createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { refuse } from '../operations/refusal.ts';
@@ -38,8 +38,8 @@ export interface McpHttpDeps {
 
 export interface McpHttp {
   answer: HttpHandler;
-  /** For posts that came the short way. */
-  answerPlain: AnswerPost;
+  /** For requests that came the short way. */
+  answerPlain: AnswerPlain;
 }
 
 export function createMcpHttp(deps: McpHttpDeps): McpHttp {
@@ -61,7 +61,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttp {
     );
   }
 
-  const answerPlain: AnswerPost = async ({ fields, body }, socket) => {
+  const answerPlain: AnswerPlain = async ({ fields, body }, socket) => {
     const field: Field = (name) => fields.get(name);
     try {
       const known = admit(field, socket);
@@ -250,7 +250,7 @@ export async function listenMcp(
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const http = createHttpServer(at.http);
   const { server, guard } = http;
-  const plainPosts = takePlainPosts(http, { '/mcp': answerPlain });
+  const plainRequests = takePlainRequests(http, { 'POST /mcp': answerPlain });
   server.on(
     'request',
     guard((request, response) => {
@@ -267,7 +267,7 @@ export async function listenMcp(
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        plainPosts.closeIdle();
+        plainRequests.closeIdle();
         closeAnswered(server);
       }),
   };

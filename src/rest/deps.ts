@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpHandler } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
-import type { AnswerPost } from '../http/plain-posts.ts';
+import type { PlainAnswers } from '../http/plain-requests.ts';
 import type { HttpServerOptions } from '../http/server.ts';
 import type { Exposure, HealthDeps } from './health.ts';
 import type { ServeDeps } from './serve-operations.ts';
@@ -15,8 +15,8 @@ export interface RestDeps extends ServeDeps {
   metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, HttpHandler>;
-  /** The same doors for posts that came the short way. */
-  plainPosts: Readonly<Record<string, AnswerPost>>;
+  /** The same doors for requests that came the short way, by method and path. */
+  plainRequests: PlainAnswers;
   /** Another door on the same port that takes this request; undefined: none does. */
   otherDoor: (request: IncomingMessage) => HttpHandler | undefined;
 }

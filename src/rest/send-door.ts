@@ -4,11 +4,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
-import { type HttpAnswer, type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
+import {
+  answerJson,
+  type HttpAnswer,
+  type HttpHandler,
+  oneOf,
+  writeAnswer,
+} from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { ReadBody } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
-import type { AnswerPost } from '../http/plain-posts.ts';
+import type { AnswerPlain } from '../http/plain-requests.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
@@ -30,9 +36,9 @@ export function withSendDoor(deps: RestDeps, otherwise: HttpHandler): HttpHandle
 /** As Fastify finds its routes: with or without a slash at the end and a query. */
 const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
-/** The same for posts that came the short way. */
+/** The same for requests that came the short way. */
 export const answerPlainSend =
-  (deps: RestDeps): AnswerPost =>
+  (deps: RestDeps): AnswerPlain =>
   ({ fields, body }, socket) =>
     answerSend(deps, {
       peer: () => socket.remoteAddress,
@@ -105,18 +111,6 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   } finally {
     release?.();
   }
-}
-
-/** Adds to the given headers, which were created for this answer. */
-function answerJson(
-  status: number,
-  body: object,
-  request: string,
-  headers: Record<string, string>,
-): HttpAnswer {
-  headers['x-request-id'] = request;
-  headers['content-type'] = 'application/json; charset=utf-8';
-  return { status, headers, text: JSON.stringify(body) };
 }
 
 function requireJson(type: string | undefined): void {

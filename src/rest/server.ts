@@ -5,10 +5,12 @@ import { Problem } from '../errors.ts';
 import { type HttpHandler, oneOf } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
-import { takePlainPosts } from '../http/plain-posts.ts';
+import { takePlainRequests } from '../http/plain-requests.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
+import { getMessage } from '../operations/get-message.ts';
+import type { Operation } from '../operations/operation.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { inLongTurns } from '../process/in-turns.ts';
@@ -18,6 +20,7 @@ import { answerHealth, HEALTH_PATHS } from './health.ts';
 import { describing } from './openapi/document.ts';
 import { answerPlainSend, withSendDoor } from './send-door.ts';
 import { serveOperations } from './serve-operations.ts';
+import { answerPlainTimeline } from './timeline-door.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,9 +42,10 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   bare.on('request', ({ method, url }) =>
     deps.loopWatch.note(`${method} ${url?.split('?', 1)[0]?.slice(0, 100)}`),
   );
-  const plainPosts = takePlainPosts(http, {
-    [sendEmail.rest.path]: answerPlainSend(deps),
-    ...deps.plainPosts,
+  const plainRequests = takePlainRequests(http, {
+    [routeOf(sendEmail)]: answerPlainSend(deps),
+    [routeOf(getMessage)]: answerPlainTimeline(deps),
+    ...deps.plainRequests,
   });
   const server = Fastify({
     serverFactory: (handler) =>
@@ -75,7 +79,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     genReqId: ({ headers }) => requestIdOf(oneOf(headers['x-request-id'])),
   });
   server.addHook('preClose', async () => {
-    plainPosts.closeIdle();
+    plainRequests.closeIdle();
     closeAnswered(bare);
   });
   server.decorateRequest('bodyOf', null);
@@ -90,6 +94,8 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   serveDocument(server, deps.baseUrl);
   return server;
 }
+
+const routeOf = ({ rest: { method, path } }: Pick<Operation, 'rest'>) => `${method} ${path}`;
 
 /**
  * Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes

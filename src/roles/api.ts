@@ -88,7 +88,7 @@ export async function startApi(
       ...galleryRoutes(operations),
       ...openInbound(shared, operations, bodies, requesters),
     },
-    plainPosts: { '/mcp': mcp.answerPlain, '/v1/mcp': mcp.answerPlain },
+    plainRequests: { 'POST /mcp': mcp.answerPlain, 'POST /v1/mcp': mcp.answerPlain },
     otherDoor: createResendDoor({ ...operations, bodies, addressOf }),
     metricsExposure: config.isLoopback ? 'private' : 'public',
   });

@@ -1,11 +1,11 @@
-// Plain POSTs beside node:http: whatever bytes come, in whatever pieces, both give the same
+// Plain requests beside node:http: whatever bytes come, in whatever pieces, both give the same
 // answers.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fields, takePlainPosts } from '../../src/http/plain-posts.ts';
+import { type Fields, takePlainRequests } from '../../src/http/plain-requests.ts';
 import { HTTP_LIMITS } from '../../src/http/server.ts';
 import { draw } from '../support/longer.ts';
 import { until } from '../support/until.ts';
@@ -20,13 +20,18 @@ beforeAll(async () => {
   node = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
   short = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
   const http = { server: short, limits: HTTP_LIMITS, prove: () => undefined };
-  ({ closeIdle } = takePlainPosts(http, {
-    '/v1/send': async ({ fields, body }) => {
+  ({ closeIdle } = takePlainRequests(http, {
+    'POST /v1/send': async ({ fields, body }) => {
       plain++;
       await release?.();
       return { status: 202, headers: {}, text: echo(fields, body) };
     },
-    '/v1/node': async () => {
+    'GET /v1/messages/{id}': async ({ fields, body, name }) => {
+      plain++;
+      await release?.();
+      return { status: 202, headers: {}, text: echo(fields, body, name) };
+    },
+    'POST /v1/node': async () => {
       await release?.();
       return undefined;
     },
@@ -63,14 +68,18 @@ async function echoByNode(request: IncomingMessage, response: ServerResponse): P
   if (body === undefined) return;
   const { method, url, headers } = request;
   const send = method === 'POST' && url === '/v1/send';
+  const name = method === 'GET' ? /^\/v1\/messages\/([\w-]{1,100})$/.exec(url!)?.[1] : undefined;
   const fields = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  const json = send ? echo(fields, body) : `"${method} ${url}"`;
+  const json = send || name ? echo(fields, body, name) : `"${method} ${url}"`;
   response.writeHead(202, { 'content-length': Buffer.byteLength(json) });
   response.end(json);
 }
 
-const echo = (fields: Fields, body: Buffer): string =>
-  JSON.stringify({ fields: Object.fromEntries([...fields].sort()), body: body.toString() });
+const echo = (fields: Fields, body: Buffer, name = ''): string =>
+  JSON.stringify({ fields: Object.fromEntries([...fields].sort()), body: body.toString(), name });
+
+const get = (name: string, ...fields: string[]): string =>
+  [`GET /v1/messages/${name} HTTP/1.1`, 'host: x', ...fields, '', ''].join('\r\n');
 
 const post = (body: string, ...fields: string[]): string =>
   ['POST /v1/send HTTP/1.1', 'host: x', `content-length: ${Buffer.byteLength(body)}`, ...fields]
@@ -136,12 +145,17 @@ describe('taken the short way', () => {
     ['keep-alive', post('{}', 'Connection: Keep-Alive')],
     ['bytes past ASCII', post('{"ü":"日本"}', 'x-name: J\xfcrgen')],
     ['64 KB', post('x'.repeat(65_536))],
+    ['a GET', get('msg_01', 'x-api-key: k')],
+    ['a GET that says it has no body', get('msg_01', 'content-length: 0')],
+    ['GETs and posts in turn', get('msg_01') + post('1') + get('msg_02') + post('2')],
     ['several at once', post('1') + post('2') + post('3')],
     ['200 at once', Array.from({ length: 200 }, (_, n) => post(`${n}`.repeat(500))).join('')],
   ])('%s', async (_, bytes) => expectPlain(Buffer.from(bytes)));
 
-  it('in two pieces, wherever they are parted', async () => {
-    const bytes = post('{"subject":"x"}', 'x-api-key: k');
+  it.each([
+    ['a post', post('{"subject":"x"}', 'x-api-key: k')],
+    ['a GET', get('msg_01', 'x-api-key: k')],
+  ])('%s in two pieces, wherever they are parted', async (_, bytes) => {
     const before = plain;
     for (let at = 1; at < bytes.length; at++) {
       await expectTheSame(bytes.slice(0, at), bytes.slice(at));
@@ -198,6 +212,16 @@ describe('left to node:http', () => {
     ['a query', 202, 'POST /v1/send?a HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}'],
     ['HTTP/1.0', 202, 'POST /v1/send HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}'],
     ['no host', 400, 'POST /v1/send HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}'],
+    ['a GET with a body', 202, `${get('msg_01', 'content-length: 2')}{}`],
+    ['a GET with chunks', 202, `${get('a', 'transfer-encoding: chunked')}1\r\na\r\n0\r\n\r\n`],
+    ['a GET with two lengths', 400, get('msg_01', 'content-length: 0', 'content-length: 0')],
+    ['a GET of nothing', 202, get('')],
+    ['a GET further down', 202, get('msg_01/content')],
+    ['a GET with a query', 202, get('msg_01?a=1')],
+    ['a GET with something encoded', 202, get('msg%5f01')],
+    ['a GET of a very long name', 202, get('a'.repeat(101))],
+    ['a GET with blanks', 400, get('msg_01 x')],
+    ['HEAD', 202, get('msg_01').replace('GET', 'HEAD')],
     ['no length', 202, 'POST /v1/send HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['chunks', 202, chunked('{}')],
     ['length and chunks', 400, chunked('{}', 'content-length: 12')],
@@ -237,8 +261,8 @@ describe('left to node:http', () => {
     expectLeftToNode(202, ...post('{"a":"a longer body"}', 'x-b: 2')));
 
   it('what follows a plain post, and all after it', async () => {
-    const get = 'GET /x HTTP/1.1\r\nhost: x\r\n\r\n';
-    const said = await expectTheSame(post('1') + get + post('2') + get);
+    const other = 'GET /x HTTP/1.1\r\nhost: x\r\n\r\n';
+    const said = await expectTheSame(post('1') + other + post('2') + other);
     expect(said.match(/202 Accepted/g)).toHaveLength(4);
   });
 });
@@ -308,7 +332,8 @@ it('a thousand requests with something wrong in them', async () => {
     ['content-length: 7', 'Content-Length: 3', 'host: y', 'x-a: 1', 'trailer: x-a'],
   ].flat();
   for (let n = 0; n < 1000; n++) {
-    let bytes = post('{"a":1}', ...fields.filter(() => random() < 0.15));
+    const unusual = fields.filter(() => random() < 0.15);
+    let bytes = n % 4 === 0 ? get('msg_01', ...unusual) : post('{"a":1}', ...unusual);
     for (let faults = Math.floor(random() * 3); faults > 0; faults--) {
       const at = Math.floor(random() * bytes.length);
       bytes = bytes.slice(0, at) + pick(rubbish) + bytes.slice(at + Math.floor(random() * 3));

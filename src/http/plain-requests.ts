@@ -1,9 +1,9 @@
-// Plain POSTs, read straight off the socket: HTTP/1.1 as nearly every client speaks it, with a
-// Content-Length, a small body and nothing unusual in the head. Measured: node:http takes 70 µs of
-// CPU to read and answer a send, this 35. Whatever is not exactly so goes on to node:http with
-// every byte of it, and its connection stays there: node:http knows all of HTTP, this only has to
-// know what it does not know. tests/http/plain-posts.test.ts compares the two. Before it: server.ts.
-// After it: the doors for sends and for agents.
+// Plain requests, read straight off the socket: HTTP/1.1 as nearly every client speaks it, a GET
+// without a body or a POST with a Content-Length and a small one, and nothing unusual in the head.
+// Measured: node:http takes 70 µs of CPU to read and answer a send, this 35. Whatever is not exactly
+// so goes on to node:http with every byte of it, and its connection stays there: node:http knows all
+// of HTTP, this only has to know what it does not know. tests/http/plain-requests.test.ts compares
+// the two. Before it: server.ts. After it: the doors for sends, timelines and agents.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpAnswer } from './answer.ts';
@@ -18,26 +18,32 @@ const MOST_BODY_BYTES = 64 * 1024;
  */
 const MOST_PIECES = 16;
 
-export interface PlainPost {
+export interface PlainRequest {
   fields: Fields;
+  /** Empty for a GET. */
   body: Buffer;
+  /** What stands for the {name} at the end of its path; '' if there is none. */
+  name: string;
 }
 
 /** The header fields of a request, by their lower-case names. */
 export type Fields = ReadonlyMap<string, string>;
 
 /** Never rejects. Undefined: it has done nothing, and node:http is to have the request. */
-export type AnswerPost = (post: PlainPost, socket: Socket) => Promise<HttpAnswer | undefined>;
+export type AnswerPlain = (
+  request: PlainRequest,
+  socket: Socket,
+) => Promise<HttpAnswer | undefined>;
 
-/** Takes plain POSTs to these paths from the server, which must not listen yet. */
-export function takePlainPosts(
+/** By method and path, as `POST /v1/send` or `GET /v1/messages/{id}`. */
+export type PlainAnswers = Readonly<Record<string, AnswerPlain>>;
+
+/** Takes plain requests of these kinds from the server, which must not listen yet. */
+export function takePlainRequests(
   { server, limits, prove }: Pick<HttpServer, 'server' | 'limits' | 'prove'>,
-  answers: Readonly<Record<string, AnswerPost>>,
+  answers: PlainAnswers,
 ): { closeIdle: () => void } {
-  const byLine = new Map(
-    Object.entries(answers).map(([path, answer]) => [`POST ${path} HTTP/1.1\r\n`, answer]),
-  );
-  const requestLines = [...byLine.keys()];
+  const kinds = Object.keys(answers).map(kindOf);
   const [serveByNode] = server.listeners('connection') as ((socket: Socket) => void)[];
   const connections = new Set<Connection>();
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
@@ -84,23 +90,23 @@ export function takePlainPosts(
     }
 
     function takeNext(bytes: Buffer): void {
-      const post = readPost(bytes, requestLines);
-      if (post === 'incomplete' && ++pieces <= MOST_PIECES) {
+      const request = readRequest(bytes, kinds);
+      if (request === 'incomplete' && ++pieces <= MOST_PIECES) {
         held = bytes;
         waitingSince ??= performance.now();
-      } else if (typeof post === 'string') leaveToNode(bytes);
+      } else if (typeof request === 'string') leaveToNode(bytes);
       else {
         held = undefined;
         waitingSince = undefined;
         pieces = 0;
-        if (post.length < bytes.length) putBack(bytes.subarray(post.length));
-        void reply(post, bytes.subarray(0, post.length));
+        if (request.length < bytes.length) putBack(bytes.subarray(request.length));
+        void reply(request, bytes.subarray(0, request.length));
       }
     }
 
-    async function reply(post: ReadPost, bytes: Buffer): Promise<void> {
+    async function reply(request: ReadRequest, bytes: Buffer): Promise<void> {
       answering = true;
-      const answer = await byLine.get(post.requestLine)!(post, socket);
+      const answer = await answers[request.kind]!(request, socket);
       answering = false;
       if (answer === undefined) {
         // Like node:http, which gives no answer to a client that has hung up on its side.
@@ -194,36 +200,65 @@ const FIELD =
 /** Fields that change how a message or its connection is read. */
 const UNUSUAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer'];
 
-/** One post from the beginning of the bytes, and how many of them it took. */
-export function readPost(
+/** A method and a path, ready to be compared with what comes. */
+export interface Kind {
+  kind: string;
+  /** Up to the name in the path; up to the end of the request line if there is none. */
+  begins: string;
+  named: boolean;
+  hasBody: boolean;
+}
+
+const LINE_END = ' HTTP/1.1\r\n';
+
+export function kindOf(kind: string): Kind {
+  const name = kind.indexOf('{');
+  const begins = name < 0 ? `${kind}${LINE_END}` : kind.slice(0, name);
+  return { kind, begins, named: name >= 0, hasBody: kind.startsWith('POST ') };
+}
+
+/** One request from the beginning of the bytes, and how many of them it took. */
+export function readRequest(
   bytes: Buffer,
-  requestLines: readonly string[],
-): ReadPost | 'incomplete' | 'unusual' {
+  kinds: readonly Kind[],
+): ReadRequest | 'incomplete' | 'unusual' {
   const end = bytes.indexOf(HEAD_END);
   const head = bytes.toString('latin1', 0, end < 0 ? MOST_HEAD_BYTES : end + 2);
-  const requestLine = requestLines.find((line) => head.startsWith(line));
-  if (requestLine === undefined) {
-    return requestLines.some((line) => line.startsWith(head)) ? 'incomplete' : 'unusual';
+  const found = kinds.find(({ begins }) => head.startsWith(begins));
+  if (found === undefined) {
+    return kinds.some(({ begins }) => begins.startsWith(head)) ? 'incomplete' : 'unusual';
   }
   if (head.length >= MOST_HEAD_BYTES) return 'unusual';
   if (end < 0) return 'incomplete';
-  const fields = readFields(head, requestLine.length);
-  if (fields === undefined) return 'unusual';
-  for (const name of UNUSUAL) if (fields.has(name)) return 'unusual';
+  const { kind, begins, named, hasBody } = found;
+  const name = named ? nameAt(head, begins.length) : '';
+  if (name === undefined) return 'unusual';
+  const fields = readFields(head, begins.length + (named ? name.length + LINE_END.length : 0));
+  if (fields === undefined || !fields.has('host')) return 'unusual';
+  for (const unusual of UNUSUAL) if (fields.has(unusual)) return 'unusual';
   const connection = fields.get('connection');
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return 'unusual';
-  const announced = fields.get('content-length');
-  if (announced === undefined || !/^\d{1,5}$/.test(announced)) return 'unusual';
-  if (Number(announced) > MOST_BODY_BYTES || !fields.has('host')) return 'unusual';
+  const announced = fields.get('content-length') ?? (hasBody ? '' : '0');
+  if (!/^\d{1,5}$/.test(announced)) return 'unusual';
+  if (Number(announced) > (hasBody ? MOST_BODY_BYTES : 0)) return 'unusual';
   const begin = end + 4;
   const length = begin + Number(announced);
   if (bytes.length < length) return 'incomplete';
-  return { requestLine, fields, body: bytes.subarray(begin, length), length };
+  return { kind, name, fields, body: bytes.subarray(begin, length), length };
 }
 
-interface ReadPost extends PlainPost {
-  requestLine: string;
+interface ReadRequest extends PlainRequest {
+  kind: string;
   length: number;
+}
+
+/** An id, and nothing that would have to be decoded. */
+const NAME = /[\w-]{1,100}(?= HTTP\/1\.1\r\n)/y;
+
+/** Undefined: something else is there. */
+function nameAt(head: string, from: number): string | undefined {
+  NAME.lastIndex = from;
+  return NAME.exec(head)?.[0];
 }
 
 /** Undefined: one of them is malformed or occurs twice. */
