@@ -139,9 +139,10 @@ function noteOn(record: DnsRecord, seen: readonly string[]): string {
     return `there are several SPF records, and receivers ignore them all (PermError). Replace them with one: “${record.value}”`;
   }
   if (record.purpose === 'spf' && seen.some(isSpf)) {
-    return `a domain has one SPF record: change the one that is there to “${record.value}”`;
+    return `a domain can have only one SPF record: change the existing one to “${record.value}”`;
   }
-  if (record.purpose.startsWith('dkim')) return 'the record holds another key, or a part of ours';
+  if (record.purpose.startsWith('dkim'))
+    return 'the record has another key, or only a part of ours';
   return 'there are records, but not this one';
 }
 

@@ -83,7 +83,7 @@ export async function startRotation(
     if (row === undefined || row.next !== null) return;
     if (row.retired !== null) {
       const names = retiredNames(row.retired, domain).join(' and ');
-      const detail = `The last change of keys is not finished: ${names} are still in DNS. They can go ${KEEP_DAYS} days after the change; check the domain when they are gone, then change the keys again.`;
+      const detail = `The last change of keys is not finished: ${names} are still in DNS. Remove them ${KEEP_DAYS} days after the change and check the domain, then change the keys again.`;
       throw new Problem('conflict', detail);
     }
     await writeNext(client, vault, { accountId, domain, selector }, keys);

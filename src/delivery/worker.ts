@@ -410,7 +410,7 @@ function describe({ handOver }: Outcome): string {
   const taken = handOver?.recipients.filter(({ result }) => result === 'accepted') ?? [];
   return taken.length === 0
     ? 'What happened to it could not be recorded:'
-    : `The relay took it for ${taken.map((it) => it.recipient).join(', ')}, which could not be recorded:`;
+    : `The relay accepted it for ${taken.map((it) => it.recipient).join(', ')}, but that could not be recorded:`;
 }
 
 function groupsThatFit(rows: ClaimedMessage[]): ClaimedMessage[][] {

@@ -84,10 +84,13 @@ async function decide(
       door: 'dashboard',
       action: `${wish}_email`,
       requestId: `link ${messageId}`,
-      changes: [{ target: messageId, after: { state, sha256, by: 'a mailed link' } }],
+      changes: [{ target: messageId, after: { state, sha256, by: 'an emailed link' } }],
     });
   });
-  deps.log.info({ account: accountId, message: messageId, wish }, 'decided by a mailed link');
+  deps.log.info(
+    { account: accountId, message: messageId, wish },
+    'decided through an emailed link',
+  );
 }
 
 function sendOver(response: ServerResponse): void {

@@ -78,7 +78,7 @@ const reasonOf = ({ message, cause }: Error): string =>
 const publicReasonOf = (error: Error): string =>
   error instanceof Problem
     ? error.detail
-    : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
+    : 'It is not ready. The log says why, and so does this path on METRICS_PORT or from the machine itself.';
 
 async function answerMetrics(deps: HealthDeps): Promise<HttpAnswer> {
   // Without the database the gauges stay as they were; the other metrics matter most at that
@@ -153,13 +153,16 @@ export async function listenHealth(
       path !== undefined && isRead
         ? answerHealth(deps, path, 'own', request.headers)
         : Promise.resolve(
-            json(404, { detail: `Only ${HEALTH_PATHS.join(', ')} are here.`, code: 'not-found' }),
+            json(404, {
+              detail: `This port serves only ${HEALTH_PATHS.join(', ')}.`,
+              code: 'not-found',
+            }),
           );
     answering
       .catch((error: Error) => {
         deps.log.error({ err: error }, 'health could not be determined');
         return json(500, {
-          detail: 'This could not be determined. The log says why.',
+          detail: 'The state of the service could not be determined. The log says why.',
           code: 'internal',
         });
       })

@@ -126,8 +126,8 @@ function laidOver(common: object | undefined, own: unknown): { variables?: unkno
 const fault = z.strictObject({
   path: z.string().describe('Which field of the email, such as `to[2]`.'),
   message: z.string().describe('What is wrong with it.'),
-  line: z.number().int().optional().describe('In the text of a template.'),
-  column: z.number().int().optional().describe('In that line.'),
+  line: z.number().int().optional().describe('The line, in the text of a template.'),
+  column: z.number().int().optional().describe('The column in that line.'),
 });
 
 const batchError = z

@@ -164,7 +164,7 @@ async function renderContent(
   if (subject === '') {
     throw new Problem(
       'invalid',
-      `The subject of template ${request.template} came out empty. Give its variables a value, or a subject of your own.`,
+      `The subject of template ${request.template} came out empty. Give its variables values, or give a subject of your own.`,
       { at: 'subject' },
     );
   }

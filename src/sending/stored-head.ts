@@ -128,7 +128,7 @@ export function readHead(bytes: Buffer): StoredHead {
   if (from == null || !Array.isArray(to)) throw new Error('The stored head is damaged.');
   if (v !== undefined && !VERSIONS.includes(v)) {
     throw new Error(
-      `The stored head has form ${v}, which this version of Sandmartin does not know. A newer one wrote it: run that one.`,
+      `The stored head has format ${v}, which this version of Sandmartin does not know. A newer version wrote it: run that version.`,
     );
   }
   return {

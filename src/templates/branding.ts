@@ -104,7 +104,7 @@ export function changeBranding(
       throw faultIn(
         within,
         field,
-        `is not a branding field; there are ${brandingFields.join(', ')}`,
+        `is not a branding field; the fields are ${brandingFields.join(', ')}`,
       );
     }
     if (value === null || value === undefined || value === '') {

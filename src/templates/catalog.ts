@@ -162,7 +162,7 @@ function list(folder: string, faults: string[]): { category: Category; slug: str
   for (const name of subfolders(folder, '')) {
     if ([MESSAGES, PICTURES, SAMPLES].includes(name)) continue;
     if (!(categories as readonly string[]).includes(name)) {
-      faults.push(`${name}: not a category; there are ${categories.join(', ')}`);
+      faults.push(`${name}: not a category; the categories are ${categories.join(', ')}`);
     }
   }
   return categories.flatMap((category) => {

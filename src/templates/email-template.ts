@@ -164,7 +164,7 @@ function notThere({ kind, wanted, known }: UnknownReference): string {
   const meant = near.flat();
   if (meant.length > 0) return `${what}. Did you mean ${meant.join(' or ')}?`;
   const names = known.slice(0, MOST_NAMED).join(', ');
-  return kind === 'template' || names === '' ? `${what}.` : `${what}. There are ${names}.`;
+  return kind === 'template' || names === '' ? `${what}.` : `${what}. Use one of ${names}.`;
 }
 
 const THINGS: Record<UnknownReference['kind'], [thing: string, where: string]> = {

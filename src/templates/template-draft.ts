@@ -91,7 +91,7 @@ function checkNames(variables: Variable[], context: z.RefinementCtx): void {
     const fault = RESERVED.includes(name.split('.')[0]!)
       ? `is "${name}", which every render sets itself; choose another`
       : seen.has(name)
-        ? `is "${name}" for a second time`
+        ? `is "${name}", as an earlier one is; give each its own name`
         : undefined;
     if (fault) context.addIssue({ code: 'custom', path: [index, 'name'], message: fault });
     seen.add(name);

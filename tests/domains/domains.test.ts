@@ -133,7 +133,7 @@ describe('checking', () => {
     expect(noteOf('ownership')).toMatchObject({ seen: ['sandmartin-verification=other'] });
     expect(noteOf('dkim-rsa')?.note).toContain('another key, or a part of ours');
     expect(noteOf('spf')?.note).toBe(
-      'a domain has one SPF record: change the one that is there to “v=spf1 include:_spf.other.example include:bounces.test -all”',
+      'a domain can have only one SPF record: change the existing one to “v=spf1 include:_spf.other.example include:bounces.test -all”',
     );
     expect(noteOf('return-path')).toMatchObject({ ok: false, seen: ['elsewhere.example'] });
   });

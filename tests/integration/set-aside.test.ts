@@ -119,7 +119,7 @@ it('an outcome that cannot be recorded is not lost: the email is set aside with 
   const poison = await send(account, { to: ['poison@example.net'] });
   const good = await Promise.all(Array.from({ length: 5 }, () => send(account)));
   const reason = await until(() => setAside(poison));
-  expect(reason).toContain('The relay took it for poison@example.net');
+  expect(reason).toContain('The relay accepted it for poison@example.net');
   await until(() => good.every(handedOver));
   await on.database.query('ALTER TABLE events DROP CONSTRAINT poison');
   const resolved = await command(registerMessage, 'message', 'resolve', poison, '--as', 'sent');

@@ -400,7 +400,7 @@ it('everything else the package can call answers 501 and names it', async () => 
   expect(error).toEqual({
     statusCode: 501,
     name: 'application_error',
-    message: 'GET /broadcasts: this service does not have broadcasts.',
+    message: 'GET /broadcasts: this service does not offer broadcasts.',
   });
 });
 

@@ -101,7 +101,7 @@ it('a pair that does not fit is left until it does', async () => {
 
 it('what is missing is said before the service starts', async () => {
   expect(() => readConfig({ SMTPS_PORT: '465' })).toThrow('SMTPS_PORT: needs TLS_CERT and TLS_KEY');
-  expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_CERT and TLS_KEY: one needs the other');
+  expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_CERT and TLS_KEY: set both or neither');
   writeFileSync(join(folder, 'empty.pem'), '');
   await expect(
     startTestService({ SMTP_PORT: '0', TLS_CERT: join(folder, 'nowhere.pem'), TLS_KEY: keyFile }),

@@ -49,7 +49,7 @@ function Held({ held: data }: { held: HeldEmailInFull }) {
           <Fact label="Goes out">
             {data.scheduled_at === null ? 'Once approved' : <Time at={data.scheduled_at} />}
           </Fact>
-          <Fact label="Lapses">
+          <Fact label="Expires">
             <Time at={data.expires_at} />
           </Fact>
         </Group>

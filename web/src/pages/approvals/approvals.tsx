@@ -34,7 +34,7 @@ export function ApprovalsPage() {
         {(rows) => (
           <RowTable
             label="Waiting for approval"
-            columns={['Email', 'To', 'Why it waits', 'Since', 'Lapses']}
+            columns={['Email', 'To', 'Why it waits', 'Since', 'Expires']}
           >
             {rows.map((row) => (
               <Row key={row.sm_mail_id} row={row} />
@@ -68,7 +68,7 @@ function Row({ row }: { row: HeldEmail }) {
       <Table.Td data-label="Since">
         <Time at={row.created_at} />
       </Table.Td>
-      <Table.Td data-label="Lapses">
+      <Table.Td data-label="Expires">
         <Time at={row.expires_at} />
       </Table.Td>
     </Table.Tr>

@@ -53,7 +53,7 @@ export function ColorField({
         <Group gap={8} mt={6} wrap="nowrap" align="flex-start" className="contrast" role="status">
           <WarningIcon size={15} />
           <Text size="xs">
-            Hard to read on white ({contrast.ratio.toFixed(1)}, should be 4.5). Emails{' '}
+            Hard to read on white ({contrast.ratio.toFixed(1)}, should be at least 4.5). Emails{' '}
             {contrast.fill_color.toLowerCase() !== value.toLowerCase() && (
               <>
                 fill buttons with <Chip color={contrast.fill_color} />,{' '}

@@ -122,14 +122,14 @@ function RelayForm({ relay, onClose }: { relay: Relay | null; onClose: () => voi
           label="Emails per second"
           name="rate"
           min={1}
-          description="Empty: any"
+          description="Leave it empty for no limit"
           defaultValue={relay?.rate_per_second ?? ''}
         />
         <NumberInput
           label="Emails per day"
           name="daily"
           min={1}
-          description="Empty: any"
+          description="Leave it empty for no limit"
           defaultValue={relay?.daily_limit ?? ''}
         />
       </Group>
