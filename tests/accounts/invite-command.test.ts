@@ -50,7 +50,7 @@ const roleOf = async (accountId: number, email: string) =>
     )
   )[0]?.role;
 
-it('an old link changes nothing for who became a member another way', async () => {
+it('an old link changes nothing for someone who became a member another way', async () => {
   const { id } = await service.account();
   const email = 'owner@people.example';
   const before = await invited(email, id, 'viewer');

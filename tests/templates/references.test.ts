@@ -55,7 +55,7 @@ describe('refused', () => {
       'a block like no other',
       onLayout('{% block zz %}x{% endblock %}'),
       3,
-      /no block "zz".*There are header, /,
+      /no block "zz".*Use one of header, /,
     ],
     [
       'a block under an if',
