@@ -20,7 +20,7 @@ export interface LimitedSend {
   /** By which the request came: those of an email that came whole too. */
   headers: readonly (readonly [string, string])[];
   attachments: readonly AttachedFile[];
-  /** Its body is one that somebody else wrote down: nobody knows all that programs read in it. */
+  /** Its body is one that someone else wrote down: nobody knows all that programs read in it. */
   cameWhole: boolean;
   request: Record<string, unknown> & {
     [List in RecipientList]?: readonly string[] | undefined;

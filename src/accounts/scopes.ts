@@ -41,7 +41,7 @@ export const isOperators = (scope: Scope | null): boolean =>
 /**
  * What an account can give its keys. `admin` stands for every resource scope, and includes neither
  * of the contract's two nor the right to approve: whoever may do everything else writes the emails
- * that somebody has to look at.
+ * that someone has to look at.
  */
 export const ALL_SCOPES = [
   ...EMAIL_SCOPES,

@@ -1,5 +1,5 @@
 // The people who are asked for an approval, and the one-time link each of them gets by email. Only
-// a hash of a link is kept; it leads to the email as it is when somebody looks, whose fingerprint
+// a hash of a link is kept; it leads to the email as it is when someone looks, whose fingerprint
 // the decision names, and a decision removes all links of the email. Mailed by
 // notices/deliver-notices.ts, used at inbound/approval.ts.
 import { makeToken, readToken } from '../accounts/one-time-token.ts';

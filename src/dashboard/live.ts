@@ -46,7 +46,7 @@ export function createStreams(log: Log): Streams {
       }
       const end = new AbortController();
       open.set(end, stream.person);
-      // From now on: whoever leaves during the first look is not followed for ever.
+      // From now on: whoever leaves during the first look is not followed forever.
       reply.raw.once('close', () => end.abort());
       // Refusals, such as for an id of another account, are still plain answers.
       const first = await stream.read().catch((error) => {

@@ -347,7 +347,7 @@ const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
   handOver: null,
 });
 
-/** An email whose content is gone can no longer be sent; it must not be retried for ever. */
+/** An email whose content is gone can no longer be sent; it must not be retried forever. */
 export const contentGone = (claimed: ClaimedMessage): Outcome =>
   finished(claimed, [contentGoneEvent(claimed)]);
 

@@ -111,7 +111,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
     return waiting.count() >= enough && inFlight.size < options.mostInFlight;
   }
 
-  /** Somebody has nothing in flight, where another has a crowd. One group at a time is for them. */
+  /** Someone has nothing in flight, where another has a crowd. One group at a time is for them. */
   const isKeptWaiting = (): boolean =>
     crowds > 0 && inFlight.size <= options.mostInFlight && waiting.first(flying) !== undefined;
 

@@ -10,7 +10,7 @@ import type { Metrics } from '../process/metrics.ts';
 
 /**
  * Something a role needs to do its work; a rejection says what is wrong, and a Problem says it to
- * everybody.
+ * everyone.
  */
 export interface ReadyCheck {
   name: string;

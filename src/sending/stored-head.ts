@@ -58,7 +58,7 @@ export interface StoredAttachment {
   place?: Place;
 }
 
-// What was ever written, and is read for ever (tests/fixtures/stored-heads.json has one of each):
+// What was ever written, and is read forever (tests/fixtures/stored-heads.json has one of each):
 //   1  the StoredHead itself as JSON, without a version
 //   2  what is empty or follows from the rest is left out, without a version: a third of the time
 //      and of the bytes

@@ -1,5 +1,5 @@
 // Logos that accounts uploaded: checked by their bytes, kept under the hash of them, so that an
-// address means one image for ever. Before it: operations/branding.ts. After it: inbound/logo.ts
+// address means one image forever. Before it: operations/branding.ts. After it: inbound/logo.ts
 // shows it to email programs, or rendering.ts puts it into the email where branding says so.
 import { createHash } from 'node:crypto';
 import { readStrictBase64 } from '../bytes/base64.ts';

@@ -24,7 +24,7 @@ export interface Whose {
   ratePerSecond: number;
 }
 
-/** With a key it is handed to each thread once; a key means one value for ever. */
+/** With a key it is handed to each thread once; a key means one value forever. */
 export interface Keyed<Value> {
   key: string | null;
   value: Value;

@@ -1,4 +1,4 @@
-// What somebody writes when making or changing a template of their own, checked: fields by name,
+// What someone writes when making or changing a template of their own, checked: fields by name,
 // Jinja2 by line and column. Before it: the CLI or the dashboard. After it: account-templates.ts
 // keeps it as a new version.
 import { z } from 'zod';

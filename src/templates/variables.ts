@@ -93,7 +93,7 @@ export function missingVariables(
     .map(({ name }) => name);
 }
 
-/** Own properties only: `constructor` is not a variable that somebody gave. */
+/** Own properties only: `constructor` is not a variable that someone gave. */
 export function valueAt(variables: Record<string, unknown>, path: string): unknown {
   let value: unknown = variables;
   for (const key of path.split('.')) {

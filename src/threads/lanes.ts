@@ -70,7 +70,7 @@ export function createLanes<Item extends Waiting>() {
     count: () => count,
     isSlow,
 
-    /** Somebody could have the next turn, and has no order among those that run. */
+    /** Someone could have the next turn, and has no order among those that run. */
     isKeptWaiting(running: ReadonlySet<Share>): boolean {
       for (const share of lanes.keys()) {
         if (!running.has(share) && !held.has(share) && !isSlow(share)) return true;

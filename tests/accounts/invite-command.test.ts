@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-it('prints a link by which somebody joins, once', async () => {
+it('prints a link by which someone joins, once', async () => {
   const { id } = await service.account();
   const env = { DATABASE_URL: service.databaseUrl, BASE_URL: 'https://mail.example' };
   const invite = (...args: string[]) =>

@@ -49,7 +49,7 @@ describe.skipIf(!dashboard)('A path in BASE_URL', () => {
     await page.waitForURL(`${base}/sandbox`);
     await page.getByRole('link', { name: /Caught/ }).click();
     await page.frameLocator('iframe').getByText('Hello!').waitFor();
-    // A link that somebody kept.
+    // A link that someone kept.
     await page.goto(`${base}/messages/${sent.body.id}`);
     await page.getByText('Caught').first().waitFor();
     await look(page, 'base-path');

@@ -20,7 +20,7 @@ const LINES = [
   '<p>Bye</p>',
 ];
 
-/** An account with a published template `note`, and somebody who edits it. */
+/** An account with a published template `note`, and someone who edits it. */
 async function openEditor(): Promise<{ account: TestAccount; page: Page }> {
   const account = await dashboard!.service.account({ scopes: ['email:send', 'admin'] });
   const variables = ['name', 'plan'].map((name) => ({ name, required: false }));
@@ -105,7 +105,7 @@ describe.skipIf(!dashboard)('The editor', () => {
     expect(await findings(again)).toEqual([]);
     await again.getByRole('button', { name: 'Discard them' }).click();
     expect(await again.getByLabel('Subject').inputValue()).toBe('Note');
-    // Somebody else in the same account has never seen it.
+    // Someone else in the same account has never seen it.
     const other = await openAgain(account);
     expect(await other.getByText('These are your unsaved changes').count()).toBe(0);
   });

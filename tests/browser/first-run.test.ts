@@ -87,7 +87,7 @@ describe.skipIf(!dashboard)('First run', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('lets somebody in again who forgot the password', async () => {
+  it('lets someone in again who forgot the password', async () => {
     const { service, open } = dashboard!;
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();

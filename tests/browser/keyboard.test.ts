@@ -344,7 +344,7 @@ describe.skipIf(!dashboard)('Without a mouse', () => {
 describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
    * Waits until no script or style is under way and none came for half a second. Playwright's
-   * `networkidle` is about frames as well: with the editor's preview, which is made anew, it was
+   * `networkidle` is about frames as well: with the editor's preview, which is made again, it was
    * waited for in vain.
    */
   function watchAssets(page: Page): () => Promise<unknown> {

@@ -1,6 +1,6 @@
 // Every list has one frame: it says when it cannot be loaded and offers to try again, and when what
 // it shows is no longer up to date. It is there at once for whoever hovered its link, and shows at
-// once what somebody does to a row.
+// once what someone does to a row.
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
@@ -51,7 +51,7 @@ describe.skipIf(!dashboard)('A list', () => {
     const page = await open({ accountId: account.id, role: 'owner' });
     await page.goto('/keys');
     await page.getByRole('region', { name: 'API keys' }).waitFor();
-    // Read again and again while somebody looks.
+    // Read again and again while someone looks.
     await page.route(/\/v1\/keys/, (route) => route.fulfill(refusal));
     const old = page.getByRole('alert').filter({ hasText: 'This is not up to date' });
     await old.getByText('The list is out for lunch.').waitFor();
@@ -146,7 +146,7 @@ describe.skipIf(!dashboard)('A page', () => {
   });
 });
 
-describe.skipIf(!dashboard)('What somebody does', () => {
+describe.skipIf(!dashboard)('What someone does', () => {
   let page: Page;
   let endpoint: string;
 

@@ -37,7 +37,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.getByText('70 messages, that is all').waitFor();
   });
 
-  it('reads on after a fault when somebody says so, and not by itself for ever', async () => {
+  it('reads on after a fault when someone says so, and not by itself forever', async () => {
     await page.goto('/account');
     let refused = 0;
     await page.route(/v1\/messages\?.*cursor=/, (route) => {

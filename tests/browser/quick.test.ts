@@ -56,7 +56,7 @@ async function fill({ service }: Dashboard): Promise<Shown[]> {
   );
 }
 
-/** As a link does it, without loading the document anew. */
+/** As a link does it, without reloading the document. */
 const go = (path: string, window = page) =>
   window.evaluate(`{
     history.pushState({}, '', ${JSON.stringify(path)});

@@ -58,7 +58,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
     expect(Date.parse((await read(id)).scheduled_at)).toBe(later.getTime());
   });
 
-  it('go out now when somebody says so', async () => {
+  it('go out now when someone says so', async () => {
     const id = await schedule('Sooner after all');
     await page.goto(`/messages/${id}`);
     await page.getByRole('button', { name: 'Change the time' }).click();

@@ -137,7 +137,7 @@ describe.skipIf(!dashboard)('A second factor', () => {
     await page.getByRole('button', { name: 'Create a key' }).first().waitFor();
   });
 
-  it('an account asks everybody for one: others set it up before they go on', async () => {
+  it('an account asks everyone for one: others set it up before they go on', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const owner = await open({ accountId: account.id, role: 'owner' });

@@ -1,4 +1,4 @@
-// The first start and the command `user`: who can sign in before anybody was invited.
+// The first start and the command `user`: who can sign in before anyone was invited.
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';

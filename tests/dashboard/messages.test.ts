@@ -513,7 +513,7 @@ it('statistics count what became of the messages', async () => {
     await service.send(fresh.key, anEmail({ to: [to] }));
   }
   const shown = await until(async () => {
-    // Figures of the current hour are counted anew after ten seconds; a test does not wait.
+    // Figures of the current hour are counted again after ten seconds; a test does not wait.
     await service.database.query('DELETE FROM message_hours');
     const statistics = await viewer.api.usage.statistics();
     const { delivered, opened, bounced } = statistics.totals;

@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     aheadMs = 0;
   });
 
-  it('answers the same whether or not anybody has the address', async () => {
+  it('answers the same whether or not anyone has the address', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     const known = await ask(email);
     const unknown = await ask('nobody@people.example');

@@ -216,7 +216,7 @@ describe('cancelling', () => {
   it('what happened all the same is told: the relay took it from a process that was taken for dead', async () => {
     const id = await send({ to: ['held@example.net'] });
     await until(async () => (await due(id))?.state === 'in hand');
-    // Its lease ran out, another process tried it and was deferred; then somebody cancelled it.
+    // Its lease ran out, another process tried it and was deferred; then someone cancelled it.
     await make(
       id,
       `state = 'waiting', lease = NULL, claims = claims + 1, due_at = now() + interval '1 hour'`,

@@ -233,7 +233,7 @@ describe('emails of 8 MB', () => {
   });
 });
 
-describe('pages for anybody', () => {
+describe('pages for anyone', () => {
   const TOKENS = ['x', 'a'.repeat(7000), '%00', '..%2f..', '%F0%9F', 'A'.repeat(64), '__proto__'];
   it.each(['/u/', '/c/', '/o/', '/preferences/', '/verify/', '/dashboard/'])('%s', async (path) => {
     await expectUnmoved(async () => {

@@ -110,7 +110,7 @@ describe.concurrent('a relay that hangs', () => {
     expect(new Set(relay.taken).size).toBe(relay.taken.length);
   });
 
-  it('a relay that makes everybody wait for its greeting is not taken for dead once it is known', async (test) => {
+  it('a relay that makes everyone wait for its greeting is not taken for dead once it is known', async (test) => {
     const relay = await startRelay(test, { greetingMs: () => 2_500 });
     const { service, send } = await startWith(test, relay);
     await until(async () => (await send()).status === 202);

@@ -132,7 +132,7 @@ describe('an operator', () => {
     expect((await visit(other.shop)).status).toBe(302);
   });
 
-  it('switches off a host and the names below it, for everybody', async () => {
+  it('switches off a host and the names below it, for everyone', async () => {
     const one = await sendTracked(await service.account());
     const two = await sendTracked(await service.account());
     await link('disable', '--host', 'Evil.Example.');

@@ -1,5 +1,5 @@
 // Reports that no thread can read: killed in time, kept for people with the reason, answered 250 so
-// that they do not come for ever. That we are too busy is our own trouble: 451.
+// that they do not come forever. That we are too busy is our own trouble: 451.
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listKept } from '../../src/feedback/kept.ts';

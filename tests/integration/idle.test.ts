@@ -1,4 +1,4 @@
-// A service with nothing to do: what it asks its database, several times a second for ever, is what
+// A service with nothing to do: what it asks its database, several times a second forever, is what
 // it costs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,4 +1,4 @@
-// Attacks by what is copied, searched or built without anybody asking: each of these once took
+// Attacks by what is copied, searched or built without anyone asking: each of these once took
 // seconds or all memory. Part of attacks.ts.
 import type { Attack } from './attacks.ts';
 

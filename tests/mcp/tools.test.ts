@@ -287,7 +287,7 @@ describe('a repeat', () => {
     const { content } = await send('Changed', { text: 'Something else.' });
     expect(content.duplicate_of_recent).toBeUndefined();
   });
-  it('of a refused send is judged anew', async () => {
+  it('of a refused send is judged again', async () => {
     const { key } = await service.account({ dailyQuota: 0 });
     expect((await send('Refused', {}, key)).content.status).toBe(429);
     expect((await send('Refused', {}, key)).content.status).toBe(429);

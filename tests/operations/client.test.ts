@@ -106,7 +106,7 @@ it('who gives up waits no longer, and is not told that the service is away', asy
   });
 });
 
-it('an answer of somebody else says what to check', async () => {
+it('an answer of someone else says what to check', async () => {
   mishaps = [(_, response) => void response.writeHead(200).end('<title>Welcome</title>')];
   await expect(client.usage.get()).rejects.toMatchObject({
     name: 'SandmartinError',

@@ -117,7 +117,7 @@ describe('a send', () => {
     expect(body.faults[0].message).toBe(body.detail);
   });
 
-  it('a sender of somebody else', async () => {
+  it('a sender of someone else', async () => {
     const { status, body } = await service.send(key, anEmail({ from_email: 'a@other.example' }));
     expect({ status, paths: pathsOf(body.faults) }).toEqual({ status: 403, paths: ['from_email'] });
   });

@@ -92,7 +92,7 @@ it('everything about a person is given out, and after erasing no table knows the
   expect((await api().recipients.export({ address: ADA })).data).toEqual([]);
 });
 
-it('who wanted no more email gets none after being erased, until somebody allows it again', async () => {
+it('who wanted no more email gets none after being erased, until someone allows it again', async () => {
   expect(await api().suppressions.get({ address: ADA })).toMatchObject({
     reason: 'manual',
     address: expect.stringMatching(/^erased:/),

@@ -9,7 +9,7 @@ import type { Fields, Party, World } from './world.ts';
 export interface Sample {
   /**
    * The input of a good call. What the call is about is made here first, in the account of `whose`.
-   * Called anew for each call: take `world.next()` where a name can be taken once. Put `whose.mark`
+   * Called again for each call: take `world.next()` where a name can be taken once. Put `whose.mark`
    * into what is written.
    */
   input(world: World, whose: Party): Fields | Promise<Fields>;

@@ -204,7 +204,7 @@ describe('RELAY_URL that a restart changes', () => {
     expect(await isInUse()).toBe(true);
   });
 
-  it('from the sandbox to a relay: proved anew, without anybody asking', async () => {
+  it('from the sandbox to a relay: proved again, without anyone asking', async () => {
     leads.one = false;
     await restartWith(one.url);
     expect(await returnPathOf('moved.example')).toBe('bounces.test');

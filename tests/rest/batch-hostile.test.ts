@@ -1,4 +1,4 @@
-// Batches as large and as slow as somebody can make them: the event loop is held for little at a
+// Batches as large and as slow as someone can make them: the event loop is held for little at a
 // stretch, 25 MB is the end, and other tenants' sends stay fast.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postBatch } from '../sending/batch-support.ts';

@@ -110,7 +110,7 @@ describe('test keys', () => {
     }
   });
 
-  it('and what they sent stays in the sandbox when somebody else sends it again', async () => {
+  it('and what they sent stays in the sandbox when someone else sends it again', async () => {
     const { id, key } = await testAccount();
     const all = await createKey(service.database, systemClock, {
       ...{ accountId: id, scopes: ['email:send', 'messages:read'] },

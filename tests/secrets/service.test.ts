@@ -90,7 +90,7 @@ it('set after a first start without it, and rotated later: email goes out signed
   await clicked(rotated, account, between);
 });
 
-it('a key that was sealed anew under a running process is no fault of the email', async () => {
+it('a key that was sealed again under a running process is no fault of the email', async () => {
   const { vault } = await openSecret(test.database, FIRST);
   const { database } = test;
   const started = await start(FIRST);

@@ -75,7 +75,7 @@ describe('an instant', () => {
     expect(problem.faults).toEqual([{ path: 'scheduled_at', message: problem.detail }]);
   });
 
-  it('without its offset is somewhere else for everybody', () => {
+  it('without its offset is somewhere else for everyone', () => {
     const problem = refusal(() => readInstant('scheduled_at', '2026-11-20T09:00:00'));
     expect(problem.detail).toContain('offset from UTC');
     expect(problem.faults[0]?.path).toBe('scheduled_at');

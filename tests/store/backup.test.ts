@@ -142,7 +142,7 @@ describe('restored into an empty database', () => {
 });
 
 describe('secrets', () => {
-  it('are in no backup that was written without a passphrase; a restore names what must be made anew', async () => {
+  it('are in no backup that was written without a passphrase; a restore names what must be made again', async () => {
     const open = join(folder, 'open.backup');
     const report = await writeBackup(before.databaseUrl, open, undefined);
     expect(report.secret).toBe('left out');

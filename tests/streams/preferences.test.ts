@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The page that somebody's own copy leads to. */
+/** The page that someone's own copy leads to. */
 async function pageOf(to: string, whose = mine): Promise<string> {
   const url = await whose.unsubscribeUrl(await whose.send({ to: [to], stream: 'news' }));
   const unsubscribing = await (await fetch(url!)).text();

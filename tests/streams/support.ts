@@ -68,7 +68,7 @@ export const oneClick = (url: string): Promise<Response> =>
     body: 'List-Unsubscribe=One-Click',
   });
 
-/** An email by which somebody gets back into their account. */
+/** An email by which someone gets back into their account. */
 export const passwordReset = (to: string) => ({
   from_email: 'hello@example.com',
   to: [to],

@@ -1,5 +1,5 @@
 // Sandmartin as processes of their own, for tests that kill them or need several: the built
-// program, as people run it. global-setup.ts builds it anew when a source is newer.
+// program, as people run it. global-setup.ts rebuilds it when a source is newer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -266,7 +266,7 @@ describe('the breaker', () => {
     });
   });
 
-  it('starts anew with a new URL', async () => {
+  it('starts again with a new URL', async () => {
     const hook = await receiver({ behave: answer(500) });
     const { account, id, uuid } = await hooked(hook);
     await newEvents(test.database, account, 30);

@@ -135,7 +135,7 @@ export function createQueryClient(): QueryClient {
           count < 2 &&
           !(fault instanceof SandmartinError && fault.status >= 400 && fault.status < 500),
         throwOnError: false,
-        // Without a line a page says so; otherwise it would look as if it were loading for ever.
+        // Without a line a page says so; otherwise it would look as if it were loading forever.
         networkMode: 'always',
         refetchOnReconnect: true,
       },
@@ -181,7 +181,7 @@ export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Na
 
 const WATCH_EVERY_MS = 4000;
 
-/** Reads what changes by itself: again and again while somebody looks. */
+/** Reads what changes by itself: again and again while someone looks. */
 export function useWatched<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
   return useQuery({ ...answerOf(name, ...args), refetchInterval: WATCH_EVERY_MS });
 }

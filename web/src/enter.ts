@@ -1,4 +1,4 @@
-// Going on as somebody, or in another account: after every way to sign in, and the switch of the
+// Going on as someone, or in another account: after every way to sign in, and the switch of the
 // account. Apart from the shell, which the entrance does not load.
 import { useQueryClient } from '@tanstack/react-query';
 import type { Me, SessionState } from '../../src/dashboard/views/session.ts';

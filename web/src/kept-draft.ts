@@ -1,4 +1,4 @@
-// What somebody writes and has not saved, kept in their browser: a closed tab, a crash or the end
+// What someone writes and has not saved, kept in their browser: a closed tab, a crash or the end
 // of a session costs nothing. Before it: the editor and the branding page. Under the user and the
 // account, so that nobody finds another's.
 import { useBlocker } from '@tanstack/react-router';
@@ -42,7 +42,7 @@ export function useDraftKeeper<Draft>(what: string): DraftKeeper<Draft> {
   }, [key]);
 }
 
-/** Whoever signs out may leave the machine to somebody else. */
+/** Whoever signs out may leave the machine to someone else. */
 export function forgetDrafts(userId: string): void {
   try {
     for (const key of Object.keys(localStorage)) {

@@ -25,7 +25,7 @@ export function useLive<State>(
         newest.current(JSON.parse((told as MessageEvent<string>).data) as State),
       );
       // A line that was cut the browser takes up again, but not one that was refused: while the
-      // service starts, or until somebody has signed in again.
+      // service starts, or until someone has signed in again.
       source.onerror = () => {
         if (source.readyState !== EventSource.CLOSED) return;
         reopening = setTimeout(open, REOPENED_AFTER_MS);

@@ -25,7 +25,7 @@ DECLARE
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
     -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its
-    -- earliest time, however long the backlogs are. Planned anew each time: a plan made for an
+    -- earliest time, however long the backlogs are. Planned again each time: a plan made for an
     -- empty table would not do for a backlog.
     EXECUTE format($waiting$
       WITH RECURSIVE waiting AS (

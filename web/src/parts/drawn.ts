@@ -1,4 +1,4 @@
-// What somebody edits, as the server draws it: the emails beside the editor and beside the
+// What someone edits, as the server draws it: the emails beside the editor and beside the
 // branding's form.
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

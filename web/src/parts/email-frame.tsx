@@ -1,4 +1,4 @@
-// An email as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the
+// An email as its reader sees it. It is someone's HTML, so it is shown in a sandboxed frame of the
 // server's own, which has no origin, a policy of its own and no way out; the email goes in and its
 // height comes back by messages.
 import { useEffect, useRef } from 'react';

@@ -15,7 +15,7 @@ export const later = <Props extends object>(load: () => Promise<ComponentType<Pr
   lazy(async () => ({ default: await load().catch((): ComponentType<Props> => Missing) }));
 
 /**
- * The page goes on without it: what somebody wrote there is worth more. Opened again, it is told
+ * The page goes on without it: what someone wrote there is worth more. Opened again, it is told
  * again.
  */
 function Missing({ opened = true, onClose }: { opened?: boolean; onClose?: () => void }) {

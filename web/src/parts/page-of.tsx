@@ -1,5 +1,5 @@
 // The frame of a page about one thing: while it is read, and when it could not be. What was read
-// once stays where it could not be read again: somebody may be working on it.
+// once stays where it could not be read again: someone may be working on it.
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Fault } from './fault.tsx';

@@ -1,4 +1,4 @@
-// The second question when somebody signs in: a code of their app, a recovery code, or a passkey.
+// The second question when someone signs in: a code of their app, a recovery code, or a passkey.
 // Before it: the password (or a link that stands for it) was right. Used at the entrance and where
 // a session ended under a page.
 import { Button, Stack, Text, TextInput } from '@mantine/core';

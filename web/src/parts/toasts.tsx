@@ -1,5 +1,5 @@
 // What an action led to, in a corner for some seconds (results.ts). A fault is read out at once,
-// what worked when there is a pause. A toast stays while somebody points at it or is in it.
+// what worked when there is a pause. A toast stays while someone points at it or is in it.
 import { CloseButton, Text } from '@mantine/core';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 

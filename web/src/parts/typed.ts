@@ -14,7 +14,7 @@ export function useTyped(text: string, onText: (text: string) => void) {
     told.current = typed.trim();
     onText(told.current);
   }, PAUSE_MS);
-  // What the box itself told comes back while somebody types on.
+  // What the box itself told comes back while someone types on.
   useEffect(() => {
     if (text !== told.current) setValue(text);
     told.current = text;

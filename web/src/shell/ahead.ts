@@ -12,7 +12,7 @@ export function useCodeAhead(): void {
   useEffect(() => void loadPages(router, queries), [router, queries]);
 }
 
-/** One after the other: what somebody asks for meanwhile waits for one page at most. */
+/** One after the other: what someone asks for meanwhile waits for one page at most. */
 async function loadPages(router: AnyRouter, queries: QueryClient): Promise<void> {
   for (const route of Object.values(router.routesById)) {
     if (route.parentRoute?.id !== '/inside') continue;

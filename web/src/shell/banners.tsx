@@ -38,7 +38,7 @@ export function Banners() {
   );
 }
 
-/** For operators: somebody has to start a process. */
+/** For operators: someone has to start a process. */
 function MissingRoles() {
   const { data } = useRead('service.get', {}, { watched: true });
   return data?.roles

@@ -1,5 +1,5 @@
 // What can come over an open page: its session ends, or another tab goes on in another account.
-// The page stays as it is, and nothing that somebody was writing is lost: a dialog over it asks for
+// The page stays as it is, and nothing that someone was writing is lost: a dialog over it asks for
 // the password, or which account this is about. Both are fetched when they are needed.
 import { type QueryKey, useQuery } from '@tanstack/react-query';
 import { OTHER_ACCOUNT_KEY, SESSION_ENDED_KEY } from '../api.ts';

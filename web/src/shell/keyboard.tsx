@@ -23,7 +23,7 @@ export function Keyboard() {
     setEntered(false);
   };
   const openSheet = useCallback(() => setOpen('sheet'), []);
-  // Also while somebody types: it types nothing.
+  // Also while someone types: it types nothing.
   useHotkeys([['mod+K', () => setOpen('palette')]], []);
   // The first half of ⌘K. What cannot be fetched now is told when it is opened.
   useWindowEvent('keydown', ({ key }) => {

@@ -248,7 +248,7 @@ interface Thing {
   to: object;
 }
 
-/** What the account has that somebody gave a name. */
+/** What the account has that someone gave a name. */
 function useThings(enabled: boolean): { things: Thing[]; isReading: boolean } {
   const own = useRead('templates.listOwn', {}, { enabled });
   const endpoints = useRead('webhooks.list', {}, { enabled });

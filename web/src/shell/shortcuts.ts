@@ -1,5 +1,5 @@
 // Keys of the whole app: which there are, and what each does. The sheet (`?`) shows this list;
-// palette.tsx answers ⌘K. None works while somebody types, and none takes a key of the browser's.
+// palette.tsx answers ⌘K. None works while someone types, and none takes a key of the browser's.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { focusOn } from '../parts/focus-back.ts';

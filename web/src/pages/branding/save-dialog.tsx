@@ -1,5 +1,5 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
-// and as they would be. Where somebody else has saved since, what each changed.
+// and as they would be. Where someone else has saved since, what each changed.
 
 import { Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -162,7 +162,7 @@ interface MergeProps {
   onClose: () => void;
 }
 
-/** What only one changed is taken; where both did, somebody decides. */
+/** What only one changed is taken; where both did, someone decides. */
 function Merge({ form, base, theirs, onMerged, onClose }: MergeProps) {
   const other = formOf(theirs.branding);
   const both = names.filter(

@@ -78,7 +78,7 @@ export function AfterFault({ asked: { error, isFetching, refetch }, children }: 
 /** What follows the # in a link: it never reaches a server's log. */
 export const tokenOfLink = (): string => decodeURIComponent(window.location.hash.slice(1));
 
-/** The address somebody signs in with. */
+/** The address someone signs in with. */
 export const EmailField = (props: TextInputProps) => (
   <TextInput
     label="Email"
@@ -91,7 +91,7 @@ export const EmailField = (props: TextInputProps) => (
   />
 );
 
-/** How somebody wants to be called. */
+/** How someone wants to be called. */
 export const NameField = () => (
   <TextInput label="Your name" name="name" autoComplete="name" required withAsterisk={false} />
 );

@@ -197,7 +197,7 @@ function StillPending({ id, pending }: PendingProps) {
   );
 }
 
-/** Somebody who can ask the relay decides. */
+/** Someone who can ask the relay decides. */
 function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
   const may = useMay('developer');
   const resolve = useChange('messages.resolve', {

@@ -82,7 +82,7 @@ type Messages = ReturnType<typeof useRows<'messages.list'>>;
 function EndOfMessages({ messages }: { messages: Messages }) {
   const { rows, data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = messages;
   const { ref, entry } = useIntersection({ rootMargin: '600px' });
-  // What could not be read is asked for again by a button, not by itself for ever.
+  // What could not be read is asked for again by a button, not by itself forever.
   const goesOn = entry?.isIntersecting === true && hasNextPage && !isFetchNextPageError;
   useEffect(() => {
     if (goesOn && !isFetching) void fetchNextPage();

@@ -1,4 +1,4 @@
-// How somebody signs in beside the password: passkeys, an authenticator app, recovery codes.
+// How someone signs in beside the password: passkeys, an authenticator app, recovery codes.
 import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';

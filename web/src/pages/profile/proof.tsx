@@ -1,4 +1,4 @@
-// "Confirm it is you" before something that changes how somebody signs in. The server asks again
+// "Confirm it is you" before something that changes how someone signs in. The server asks again
 // ten minutes after the last password or passkey; this dialog gives it.
 import { Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// Where somebody is signed in: each browser with place and time, to be ended one by one or all
+// Where someone is signed in: each browser with place and time, to be ended one by one or all
 // others at once.
 import { ActionIcon, Badge, Button, Group, Table, Text } from '@mantine/core';
 import type { SessionView } from '../../../../src/dashboard/views/factors.ts';

@@ -1,4 +1,4 @@
-// What the editor offers while somebody types: the template's own variables with their
+// What the editor offers while someone types: the template's own variables with their
 // descriptions, the macros of macros.html with theirs (read from the file itself), filters after a
 // bar, and the fields of branding. Tags and loops are CodeMirror's own.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';

@@ -1,4 +1,4 @@
-// Somebody saved a version while one was editing: what each changed, side by side, and a decision
+// Someone saved a version while one was editing: what each changed, side by side, and a decision
 // where both changed the same. Nothing is saved here: the merged draft goes back into the editor.
 
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';

@@ -1,4 +1,4 @@
-// The filters of the template language, each with one line of what it does. Offered while somebody
+// The filters of the template language, each with one line of what it does. Offered while someone
 // types (completion.ts); a test holds the list against the engine's.
 export const FILTERS: Record<string, string> = {
   abs: 'The absolute value: {{ -3 | abs }}',

@@ -48,7 +48,7 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
             html: starter,
             variables: [{ name: 'name', required: true, description: 'Name of the recipient.' }],
             sample: { name: 'Ada' },
-            // Somebody else's template of that slug is not to be overwritten unseen.
+            // Someone else's template of that slug is not to be overwritten unseen.
             base_version: 0,
           });
         }}

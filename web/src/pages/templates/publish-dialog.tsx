@@ -29,7 +29,7 @@ interface PublishProps {
   version: number;
   /** The newest version that whoever publishes has seen. */
   newest: number;
-  /** Somebody saved a later one. */
+  /** Someone saved a later one. */
   onStale: () => void;
   onClose: () => void;
 }

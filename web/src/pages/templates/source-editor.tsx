@@ -27,7 +27,7 @@ interface SourceEditorProps {
   value: string;
   onChange: (value: string) => void;
   faults: readonly Fault[];
-  /** Offered while somebody types. */
+  /** Offered while someone types. */
   variables: Draft['variables'];
   label: string;
   handle?: Ref<EditorHandle>;
@@ -115,7 +115,7 @@ export function SourceEditor(props: SourceEditorProps) {
 const aids = new Compartment();
 const NONE_YET: Extension = [];
 
-/** What only somebody who types needs. */
+/** What only someone who types needs. */
 async function help(view: EditorView, variables: () => Draft['variables']): Promise<void> {
   if (aids.get(view.state) !== NONE_YET) return;
   const before = view.state.doc;

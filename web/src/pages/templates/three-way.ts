@@ -1,5 +1,5 @@
 // Two people changed one text: what each did to the version both began from, region by region, and
-// the text that comes of what somebody decides. Lines are compared, as in version control.
+// the text that comes of what someone decides. Lines are compared, as in version control.
 import { diff } from '@codemirror/merge';
 
 /** A stretch of lines; where nobody changed it, all three are alike. */

@@ -1,4 +1,4 @@
-// What helps while somebody types in the source: completion, brackets that close themselves,
+// What helps while someone types in the source: completion, brackets that close themselves,
 // search. A chunk of its own, fetched when the editor first has the focus (source-editor.tsx).
 import {
   autocompletion,

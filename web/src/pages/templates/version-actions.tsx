@@ -13,7 +13,7 @@ const PublishDialog = later(async () => (await import('./publish-dialog.tsx')).P
 
 /**
  * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
- * what somebody else has saved since is neither overwritten nor put live.
+ * what someone else has saved since is neither overwritten nor put live.
  */
 export function useVersionActions(slug: string, work: Work) {
   const { draft, saved, base, dirty } = work;
@@ -36,7 +36,7 @@ export function useVersionActions(slug: string, work: Work) {
     return version;
   };
   /**
-   * Saved by a call whose answer was lost: what somebody else is said to have saved is what stands
+   * Saved by a call whose answer was lost: what someone else is said to have saved is what stands
    * here.
    */
   const findSaved = async (fault: unknown): Promise<{ version: number }> => {

@@ -37,7 +37,7 @@ export function Versions({ template }: { template: OwnTemplate }) {
     return <Fault fault={versions.error} retry={versions.refetch} />;
   }
   const rows = versions.data?.data ?? [];
-  /** What was saved while somebody was about to publish another one. */
+  /** What was saved while someone was about to publish another one. */
   const showLater = async (late: number) => {
     const { data } = await versions.refetch();
     setPublishing(undefined);
