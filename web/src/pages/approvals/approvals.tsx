@@ -1,4 +1,4 @@
-// Waiting for approval: emails that agents wrote and a person has to look at, as they come in.
+// Waiting for approval: emails that agents wrote and a person has to look at, live.
 import { Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { HeldEmail } from '../../../../src/client/operations.ts';

@@ -1,4 +1,4 @@
-// A colour of the brand, with what emails make of it where it is hard to read.
+// A brand colour, and what emails use instead where it is hard to read.
 import '@mantine/core/styles/ColorSwatch.css';
 import '@mantine/core/styles/ColorPicker.css';
 import '@mantine/core/styles/ColorInput.css';

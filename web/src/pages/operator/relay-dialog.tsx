@@ -1,4 +1,5 @@
-// The dialog of a relay: a new one, which is tried before it is saved, or what an operator changes.
+// The dialog for a relay: a new one, which is tested before it is saved, or changes to an existing
+// one.
 import {
   Group,
   NumberInput,
