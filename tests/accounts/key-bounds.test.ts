@@ -111,7 +111,7 @@ describe('the checksum', () => {
     expect(hasChecksum(key.slice(0, 20) + (key[20] === 'x' ? 'y' : 'x') + key.slice(21))).toBe(
       false,
     );
-    // As the documentation says it, for who writes a scanner.
+    // As the documentation says it, for whoever writes a scanner.
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     let sum = crc32(key.slice(0, -6));
     let text = '';

@@ -345,7 +345,7 @@ describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
    * Waits until no script or style is under way and none came for half a second. Playwright's
    * `networkidle` is about frames as well: with the editor's preview, which is made again, it was
-   * waited for in vain.
+   * never reached.
    */
   function watchAssets(page: Page): () => Promise<unknown> {
     const isAsset = (one: Request) => ['script', 'stylesheet'].includes(one.resourceType());

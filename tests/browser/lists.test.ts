@@ -80,7 +80,7 @@ describe.skipIf(!dashboard)('Without a line to the service', () => {
     await page.getByRole('alert').getByText('The service did not answer').waitFor();
     await page.context().setOffline(false);
     await page.getByText('Nothing matches').waitFor();
-    // What was searched for stands in the address.
+    // The search is in the address.
     expect(new URL(page.url()).searchParams.get('q')).toBe('ada@');
   });
 

@@ -392,7 +392,7 @@ describe('invitations', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('for who has a login: they prove it with their password', async () => {
+  it('for someone who has a login: they prove it with their password', async () => {
     const elsewhere = await service.account();
     const { email } = await makeUser(service.database, { accountId: elsewhere.id });
     const stranger = await owner.api.team.invite({

@@ -213,7 +213,7 @@ describe('cancelling', () => {
     expect(await cancel(id)).toMatchObject({ status: 403 });
   });
 
-  it('what happened all the same is told: the relay took it from a process that was taken for dead', async () => {
+  it('what happened anyway is told: the relay took it from a process that was taken for dead', async () => {
     const id = await send({ to: ['held@example.net'] });
     await until(async () => (await due(id))?.state === 'in hand');
     // Its lease ran out, another process tried it and was deferred; then someone cancelled it.

@@ -76,7 +76,7 @@ it('a domain: added with its records, checked with what was seen and expected', 
   expect(after.code).toBe(0);
 });
 
-it('--verified marks at once and makes keys all the same', async () => {
+it('--verified marks at once and creates keys anyway', async () => {
   const added = await json(['identity', 'add', 'now.example', ...of(), '--verified']);
   expect(added).toMatchObject({ domain: 'now.example', verified: true, verified_by: 'operator' });
   const sent = await service.send(account.key, anEmail({ from_email: 'a@now.example' }));

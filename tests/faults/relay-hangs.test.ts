@@ -76,7 +76,7 @@ describe.concurrent('a relay that hangs', () => {
     },
   );
 
-  it('30 emails of a destination have all begun to hang before the first other one: it is tried all the same', async (test) => {
+  it('30 emails of a destination have all begun to hang before the first other one: it is tried anyway', async (test) => {
     let begun = 0;
     const relay = await startRelay(test, {
       hangs: ({ recipient }) => {

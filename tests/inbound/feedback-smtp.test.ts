@@ -58,7 +58,7 @@ interface Sent {
 }
 
 let people = 0;
-/** Each email to someone else, unless told: reports suppress people. */
+/** Each email to someone else, by default: reports suppress people. */
 async function send(to = [`person${++people}@example.net`], by = account): Promise<Sent> {
   return (await sendAll(to, by))[0]!;
 }

@@ -203,7 +203,7 @@ it.each(['mailgun', 'sendgrid'])('%s: found by the Message-ID it kept', async (n
   expect((await timeline(sent.id)).status).toBe('delivered');
 });
 
-it('Mailgun: its token stands for one event, which may come again', async () => {
+it('Mailgun: its token stands for one event, which may be repeated', async () => {
   const [sent, other] = [await send(), await send()];
   const told = PROVIDERS.mailgun!('delivery', sent);
   expect(await post(told)).toBe(200);

@@ -80,7 +80,7 @@ it.each([
   expect(kept.find((it) => it.subject === `after ${subject}`)).toMatchObject({ why: 'no-news' });
 });
 
-it('while nobody can read it is to come again', async () => {
+it('while nobody can read it must be sent again', async () => {
   await pool.close();
   expect(await deliver('Subject: late\r\n\r\nhello')).toMatch(/^451 /);
   expect((await listKept(test.database, { limit: 100 })).some((it) => it.subject === 'late')).toBe(

@@ -45,7 +45,7 @@ it('moves an email, sends it now, and says what no time is', async () => {
   expect(late.stderr).not.toBe('');
 });
 
-it('cancels one for good, and says so when it is too late', async () => {
+it('cancels one permanently, and says so when it is too late', async () => {
   const id = await send({ scheduled_at: inHours(1) });
   const cancelled = await run('cancel', id);
   expect(cancelled.stdout).toMatch(/^Cancelled at \d{4}-.*Z\.\n$/);

@@ -133,7 +133,7 @@ describe('roles of their own', () => {
     );
   });
 
-  it('a stop in good order of all is no fault; of one among others it is', async () => {
+  it('a clean stop of all is no fault; of one among others it is', async () => {
     const api = await start('api');
     const delivery = await start('delivery');
     expect(await delivery.end('SIGTERM')).toBe(0);

@@ -1,4 +1,4 @@
-// Quarantine per email: one that cannot be read, made or recorded is set aside by itself; all
+// Quarantine per email: one that cannot be read, composed or recorded is set aside by itself; all
 // claimed with it go out.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';

@@ -251,7 +251,7 @@ describe('a held email', () => {
 });
 
 describe('what holds an email', () => {
-  it('outside_domain: any recipient outside of the account’s senders', async () => {
+  it('outside_domain: any recipient outside the account’s senders', async () => {
     const key = await keyWith({ approval: 'outside_domain' });
     const inside = await one.send(key, anEmail({ to: ['a@example.com'] }));
     expect((await status(inside.body.id)).held).toBeUndefined();

@@ -153,7 +153,7 @@ describe('a send', () => {
     expect(told.content).toMatchObject({ faults: [{ path: 'idempotency_key' }] });
   });
 
-  it('a value that is none of those there are, in words of ours', async () => {
+  it('a value that is not one of the choices, in words of ours', async () => {
     const { body } = await request(`${service.url}/v1/send/batch`, {
       method: 'POST',
       headers: {

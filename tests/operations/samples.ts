@@ -14,7 +14,7 @@ export interface Sample {
    */
   input(world: World, whose: Party): Fields | Promise<Fields>;
   /**
-   * What becomes of the same input in another account: 404, or it works there and has nothing to do
+   * What happens to the same input in another account: 404, or it works there and has nothing to do
    * with this one. 404 unless said, where the path names something; else `own`.
    */
   inAnotherAccount?: 'not-found' | 'own';

@@ -59,7 +59,7 @@ it('holds while it is renewed, whatever the length', async () => {
   expect(await test.database.query('SELECT FROM delivery_leases')).toEqual([]);
 });
 
-it('does not hold for who was frozen, by either clock', async () => {
+it('does not hold for a process that was frozen, by either clock', async () => {
   const leases = await open();
   const lease = leases.current();
   expect(lease.holds()).toBe(true);

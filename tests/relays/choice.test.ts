@@ -49,7 +49,7 @@ describe('by weight', () => {
     expect(chosen([meant, relay('one')])).toEqual(new Set(['full']));
   });
 
-  it('where none can take it, one is chosen all the same, and says why', () => {
+  it('where none can take it, one is chosen anyway, and says why', () => {
     const down = { canTake: () => false };
     expect(chosen([relay('one', down), relay('two', down)]).size).toBe(2);
     expect(choose([], email, undefined)).toBeUndefined();

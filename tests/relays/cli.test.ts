@@ -94,7 +94,7 @@ it('add refuses a relay that does not work, one that is there, and wrong words',
   expect(untested).toMatchObject({ name: 'us', state: 'unknown' });
 });
 
-it('set changes what is given and nothing else', async () => {
+it('set changes the given fields and nothing else', async () => {
   const before = await json('list').then((data) =>
     data.find((it: { name: string }) => it.name === 'eu'),
   );

@@ -32,7 +32,7 @@ describe('in the sandbox', () => {
         }),
       );
       expect(light).toContain('Thank you for your order');
-      // Pictures stand in it: nothing is loaded from anywhere.
+      // Pictures are inside it: nothing is loaded from anywhere.
       expect(light).toContain('src="data:image/png;base64,');
       expect(light).toContain('@media not all');
       expect(dark).toContain('@media all');

@@ -59,7 +59,7 @@ describe('one Idempotency-Key for the whole batch', () => {
     expect(await count()).toBe(3);
   });
 
-  it('a strict batch that was refused can be mended and sent under the same key', async () => {
+  it('a strict batch that was refused can be corrected and sent under the same key', async () => {
     await fresh();
     expect((await post(spoilt(3, 1, { to: ['nobody'] }), KEY)).status).toBe(400);
     expect((await post(emails(3), KEY)).status).toBe(202);

@@ -24,7 +24,7 @@ async function expectTurns(work: () => unknown): Promise<void> {
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
 }
 
-describe('images inside of 20 MB of HTML', () => {
+describe('images inside 20 MB of HTML', () => {
   const logo: Attachment = {
     filename: 'logo.png',
     contentType: 'image/png',

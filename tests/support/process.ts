@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-// The test runner sets a BASE_URL of its own, which is no address of ours.
+// The test runner sets a BASE_URL of its own, which is not one of our addresses.
 const { BASE_URL: _theirs, DATABASE_URL: _of, ...ENV } = process.env;
 const COMMAND = [join(ROOT, 'bin/sandmartin.js')];
 

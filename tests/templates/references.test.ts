@@ -217,7 +217,7 @@ describe('by every door', () => {
     expect(kept).toEqual([]);
   });
 
-  it('a change of the subject alone is not held against HTML that was saved before', async () => {
+  it('a change of the subject alone is not compared with HTML that was saved before', async () => {
     const put = (body: object) =>
       callTool(service, account.key, 'update_template', { slug: 'new', ...body });
     await put({ ...draft, html: page('Hi') });

@@ -1,4 +1,4 @@
-// How the worker treats endpoints: fairness, the breaker, disabling, order, and what becomes of a
+// How the worker treats endpoints: fairness, the breaker, disabling, order, and what happens to a
 // dead worker's endpoints.
 import { randomUUID } from 'node:crypto';
 import type { Agent } from 'undici';
