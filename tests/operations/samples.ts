@@ -8,9 +8,9 @@ import type { Fields, Party, World } from './world.ts';
 
 export interface Sample {
   /**
-   * The input of a good call. What the call is about is made here first, in the account of `whose`.
-   * Called again for each call: take `world.next()` where a name can be taken once. Put `whose.mark`
-   * into what is written.
+   * The input of a good call. What the call is about is created here first, in the account of
+   * `whose`. Called again for each call: use `world.next()` for names that can be taken only once.
+   * Put `whose.mark` into what is written.
    */
   input(world: World, whose: Party): Fields | Promise<Fields>;
   /**
