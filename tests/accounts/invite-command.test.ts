@@ -1,5 +1,5 @@
-// `user invite`: the operator of the machine makes an invitation's link where the service cannot
-// write email itself.
+// `user invite`: the operator of the machine creates an invitation link if the service cannot send
+// email itself.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import { removeMember, setMember } from '../../src/people/users.ts';

@@ -1,5 +1,5 @@
-// API keys that end, that work from some networks only, and that carry a checksum; through every
-// door that takes one.
+// API keys that expire, that work from certain networks only, and that carry a checksum; through
+// every door that takes one.
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum, listKeys } from '../../src/accounts/keys.ts';

@@ -1,5 +1,5 @@
-// BASE_URL with a path, behind a proxy that takes the path away: every page, call and frame is
-// found under it.
+// BASE_URL with a path, behind a proxy that removes the path: every page, call and frame is found
+// under it.
 import { createServer, request } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';

@@ -1,5 +1,5 @@
-// Editing safely: what is typed is what stands there, nobody's work is lost or put live unseen, and
-// what goes live was tried on what was really sent.
+// Editing safely: what is typed is what is shown, nobody's work is lost or published unseen, and
+// what is published was tested on emails that were really sent.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/service.ts';

@@ -1,5 +1,5 @@
-// The keyboard: ⌘K leads everywhere, `/` searches, j and k walk lists, `?` tells, and the five
-// things that people do most are done without a mouse. And what the pages weigh.
+// The keyboard: ⌘K leads everywhere, `/` searches, j and k move through lists, `?` lists the
+// shortcuts, and the five most common tasks are done without a mouse. Also the size of the pages.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

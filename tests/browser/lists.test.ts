@@ -1,6 +1,6 @@
-// Every list has one frame: it says when it cannot be loaded and offers to try again, and when what
-// it shows is no longer up to date. It is there at once for whoever hovered its link, and shows at
-// once what someone does to a row.
+// Every list has the same frame: it says when it cannot be loaded and offers to try again, and when
+// what it shows is out of date. It is there at once if its link was hovered, and shows at once what
+// someone does to a row.
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';

@@ -1,4 +1,4 @@
-// Overview: figures, chart, what needs an action. And what the browser loads at first.
+// Overview: figures, chart, what needs attention. And what the browser loads first.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Templates: clone, edit, see the fault where it is, fix, publish, send a test; compare versions
+// Templates: clone, edit, see an error where it is, fix it, publish, send a test; compare versions
 // and roll back.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';

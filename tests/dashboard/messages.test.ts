@@ -1,5 +1,5 @@
-// Messages in the dashboard: searching, one message, its live timeline, its files, sending it once
-// more.
+// Messages in the dashboard: searching, one message, its live timeline, its files, sending it
+// again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { MessageDetails } from '../../src/client/operations.ts';

@@ -1,5 +1,5 @@
-// Calling back an email that is still queued: cancelled, or moved to another time. Two processes
-// hand over all the while.
+// Recalling an email that is still queued: cancelled, or moved to another time, while two processes
+// hand emails over.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { readUuid } from '../../src/ids.ts';

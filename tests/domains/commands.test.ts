@@ -1,5 +1,5 @@
-// Identities from the command line, as operators use them: records shown, DNS asked, an address
-// proven by its email.
+// Identities from the command line, as operators use them: records shown, DNS queried, an address
+// verified by its email.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerIdentity } from '../../src/cli/identity.ts';
 import { registerSuppression } from '../../src/cli/suppression.ts';

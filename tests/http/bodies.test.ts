@@ -1,5 +1,5 @@
-// Request bodies: who is asking is judged before a byte is kept, memory is taken as bytes arrive,
-// and nobody's bodies keep another's out.
+// Request bodies: the caller is checked before a byte is kept, memory is taken as bytes arrive, and
+// nobody's bodies keep out another's.
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS, createBodies } from '../../src/http/body.ts';

@@ -1,5 +1,5 @@
-// JSON from strangers: the same as JSON.parse where that is harmless, refused where it is not, and
-// never long without a turn.
+// JSON from strangers: the same as JSON.parse if that is harmless, refused if it is not, and never
+// without turns for others for long.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJson } from '../../src/http/json-bytes.ts';

@@ -1,6 +1,6 @@
-// What Postmark, Mailgun and SendGrid tell by HTTP: their documented events, about email of ours,
-// become its timeline; a repeat changes nothing, an early or late one neither, and a stranger is
-// not believed.
+// What Postmark, Mailgun and SendGrid report by HTTP: their documented events about our email
+// become its timeline; repeated, early and late ones change nothing, and a stranger is not
+// believed.
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Links that lead nowhere any more: of a suspended or deleted account, or switched off by an
+// Links that no longer lead anywhere: of a suspended or deleted account, or switched off by an
 // operator. Pixels still answer, and unsubscribing still works.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// Reports that no thread can read: killed in time, kept for people with the reason, answered 250 so
-// that they do not come forever. That we are too busy is our own trouble: 451.
+// Reports that no thread can read: killed in time, kept for people with the reason, and answered
+// with 250 so that they are not sent again forever. If we are too busy, that is our own trouble:
+// 451.
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listKept } from '../../src/feedback/kept.ts';

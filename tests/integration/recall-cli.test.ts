@@ -1,5 +1,5 @@
-// sandmartin message cancel and reschedule: an email that waits is called back or moved, and what
-// is too late is said.
+// sandmartin message cancel and reschedule: a waiting email is cancelled or moved, and a call that
+// comes too late says so.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { runInProcess } from '../support/command.ts';

@@ -1,5 +1,5 @@
-// Split roles, each a process of its own: each tells its health, doctor knows which runs, and a
-// rotated secret ends them.
+// Split roles, each a process of its own: each reports its health, doctor knows which are running,
+// and a rotated secret ends them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { addUser, prepareUser } from '../../src/people/users.ts';

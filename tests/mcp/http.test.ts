@@ -1,5 +1,5 @@
-// What is settled before the protocol: key, plan, Host, Origin, Accept, body; and that answers are
-// JSON in both eras.
+// What is checked before the protocol begins: key, plan, Host, Origin, Accept, body; and that
+// answers are JSON in both eras.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

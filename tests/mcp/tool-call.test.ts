@@ -1,5 +1,5 @@
-// The short way for tools/call answers the same JSON, in the same order, as the official package,
-// or leaves it the request.
+// The short path for tools/call returns the same JSON, in the same order, as the official package,
+// or leaves the request to it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readToolCall } from '../../src/mcp/tool-call.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,5 +1,4 @@
-// The typed client where the way to the service is bad: what it tries again, what it does not, and
-// what it then says.
+// The typed client over a bad connection: what it retries, what it does not, and what it says then.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,5 +1,5 @@
-// One person's data: given out whole, and erased from every table there is. What they did not want
-// stays unwanted.
+// One person's data: exported completely, and erased from every table. What they unsubscribed from
+// stays unsubscribed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';

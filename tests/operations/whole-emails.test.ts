@@ -1,4 +1,4 @@
-// Turns at reading stored emails whole: how many run, who comes next, and who has to leave.
+// Turns at reading stored emails whole: how many run, which comes next, and which is cut off.
 import { expect, it } from 'vitest';
 import { createWholeEmails } from '../../src/operations/whole-emails.ts';
 import { until } from '../support/until.ts';

@@ -1,4 +1,5 @@
-// Which relay takes a copy: rules first, then weights, and who cannot take it only when none can.
+// Which relay takes a copy: rules first, then weights; a relay that cannot take it is chosen only
+// if none can.
 import { describe, expect, it } from 'vitest';
 import { type Candidate, choose, type Routed } from '../../src/relays/choice.ts';
 

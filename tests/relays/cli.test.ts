@@ -1,5 +1,5 @@
 // sandmartin relay: add, list, set, test and remove, as operators type it, against relays of the
-// test, beside a service that takes every change over while it runs.
+// test, beside a service that applies every change while it runs.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { registerRelay } from '../../src/cli/relay.ts';

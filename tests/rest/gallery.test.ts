@@ -1,5 +1,4 @@
-// The gallery at /gallery: all of it for whoever is in the sandbox, nothing where emails leave for
-// real.
+// The gallery at /gallery: complete in the sandbox, absent where emails are really sent.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';

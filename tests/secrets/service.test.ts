@@ -1,5 +1,5 @@
-// SECRET_KEY over a running service: set late, email of a domain goes out signed and what was sent
-// before is still understood.
+// SECRET_KEY on a running service: when it is set late, email of a domain goes out signed, and
+// reports about earlier email are still understood.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { openSenders } from '../../src/mail/senders.ts';

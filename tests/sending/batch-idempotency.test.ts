@@ -1,5 +1,5 @@
-// Batches that are sent again: one key for the whole of it, or a key for each email. Nobody is
-// written to twice, and a key means one request.
+// Batches that are sent again: one key for the whole batch, or a key for each email. Nobody is
+// emailed twice, and a key stands for one request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   anEmail,

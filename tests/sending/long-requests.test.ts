@@ -1,5 +1,5 @@
-// Requests as large as they may be: what accepting looks at on the event loop's time is looked at
-// in turns, once, and holds little.
+// Requests as large as allowed: accepting them examines their content in turns, once, and holds
+// little memory.
 import { describe, expect, it } from 'vitest';
 import type { Attachment } from '../../src/sending/attachments.ts';
 import { readIdempotencyKey } from '../../src/sending/idempotency.ts';

@@ -1,5 +1,5 @@
-// The ceiling on the queue: past it sends are refused by name, and accepted again when there is
-// room.
+// The limit on the queue: beyond it sends are refused with the reason, and accepted again when
+// there is room.
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { countLockWaits } from '../support/lock-waits.ts';

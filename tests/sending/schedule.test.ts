@@ -1,4 +1,4 @@
-// When an email is to go out: what is read as a time, and which times are taken.
+// When an email goes out: what is read as a time, and which times are accepted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/errors.ts';

@@ -1,5 +1,5 @@
-// A renewed certificate is shown without a restart; one that does not fit its key is not, and is
-// said.
+// A renewed certificate is used without a restart; one that does not match its key is not, and the
+// log says so.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

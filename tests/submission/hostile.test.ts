@@ -1,5 +1,5 @@
-// Clients that are slow, huge, broken or up to something: each is refused with a sentence, and
-// nobody else notices.
+// Clients that are slow, huge, broken or malicious: each is refused with a sentence, and nobody
+// else notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS } from '../../src/http/body.ts';
 import { captured } from '../support/captured.ts';
