@@ -75,7 +75,7 @@ it('of 43 emails claimed together, three are bad: 40 go out, each bad one says w
   worker = await startTestService({ ROLES: 'delivery', RELAY_URL: sink.url }, { on });
   await until(() => good.every(handedOver));
   expect(await until(() => setAside(unreadable))).toContain('The stored head is damaged');
-  expect(await until(() => setAside(newer))).toContain('form 99');
+  expect(await until(() => setAside(newer))).toContain('format 99');
   expect(await until(() => setAside(unmakeable))).toContain('The email could not be composed');
   expect(sink.emails).toHaveLength(40);
 });
