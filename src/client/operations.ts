@@ -3621,10 +3621,10 @@ export interface Operations {
   };
 }
 
-/** What webhooks tell of. */
+/** The event types of webhooks. */
 export const EVENT_TYPES = ['delivery', 'open', 'click', 'bounce', 'complaint', 'subscription'] as const;
 
-/** Method, path and what may be tried again, by the name of the call. */
+/** Method, path and what may be retried, by the name of the call. */
 export const ROUTES = {
   'send': { method: 'POST', path: '/v1/send', sends: true },
   'sendBatch': { method: 'POST', path: '/v1/send/batch', sends: true },
