@@ -95,7 +95,7 @@ async function openPage(cookie: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(NOWHERE.path);
   await page.getByRole('heading', { name: NOWHERE.shows }).waitFor();
-  // As long as somebody needs to read it: what is fetched ahead is here by then.
+  // As long as someone needs to read it: what is fetched ahead is here by then.
   await page.waitForLoadState('networkidle');
   return page;
 }
@@ -124,7 +124,7 @@ function linkTo({ path }: Place): string {
   return `:is(nav, main) a[href="${path}"]`;
 }
 
-/** Runs in the page; without a link it goes as one does, without loading the document anew. */
+/** Runs in the page; without a link it goes as one does, without reloading the document. */
 function goAndWait({ path, shows }: Place): string {
   return `new Promise((done) => {
     if (location.pathname === ${JSON.stringify(path)}) return done(0);

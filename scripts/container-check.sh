@@ -70,8 +70,8 @@ timeline() { curl -sS "http://127.0.0.1:$port/v1/messages/$id" -H "X-API-Key: $k
 for _ in $(seq 1 60); do timeline | grep -q '"status":"delivered"' && break; sleep 1; done
 timeline | grep -q '"status":"delivered"' || fail "the email did not arrive: $(timeline)"
 say "sent $id"
-stop || fail 'SIGTERM did not end it in good order'
+stop || fail 'SIGTERM did not end it cleanly'
 start; until_up
 timeline | grep -q '"status":"delivered"' || fail "after a restart: $(timeline)"
-stop || fail 'SIGTERM did not end it in good order after the restart'
+stop || fail 'SIGTERM did not end it cleanly after the restart'
 say 'it starts as its own user, sends, keeps its data over a restart and ends by SIGTERM'

@@ -11,7 +11,7 @@ import { takesIfMatch } from '../src/operations/preconditions.ts';
 import { sendEmail } from '../src/operations/send-email.ts';
 import { between, table } from './marked-tables.ts';
 
-/** The document with its tables made anew. */
+/** The document with its tables made again. */
 export function withTables(file: string): string {
   return Object.entries(TABLES).reduce(
     (text, [name, make]) => between(text, name, make),

@@ -1,7 +1,7 @@
 // Run by `npm ci` and `npm install`: builds dist/. Without the development dependencies
 // (`--omit=dev`, NODE_ENV=production) nothing can be built, and nothing has to be where dist/ came
 // along; bin/sandmartin.js says so where it did not.
-// `npx sandmartin` in a checkout comes by here too: it must not build dist/ anew under a running
+// `npx sandmartin` in a checkout comes by here too: it must not build dist/ again under a running
 // service.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// The address parser over 618 labelled addresses from other people's test suites, and over what
-// they do not ask.
+// The address parser over 618 labelled addresses from other people's test suites, and over cases
+// that those leave out.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -299,7 +299,7 @@ it.each<[string, string[], (text: string) => unknown]>([
   ],
 ])('%s', (_, pieces, read) => expectLinearFor(pieces, read, { searchMs: 300 }));
 
-// One call of a tenant about its own domain held everybody up for 20 s: each word of 64 KB was
+// One call of a tenant about its own domain held everyone up for 20 s: each word of 64 KB was
 // looked for in all of them.
 describe('records of a domain', () => {
   const words = (size: number) =>

@@ -1,4 +1,4 @@
-// SECURITY.md names a test for every threat, and each of them is there.
+// SECURITY.md names a test for every threat, and each of these tests exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -80,7 +80,7 @@ it('npm looks for known vulnerabilities: nothing turns its audit off', () => {
   expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('npm audit --omit=dev');
 });
 
-describe('the PostgreSQL that comes along', () => {
+describe('the included PostgreSQL', () => {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
   it('has one exact version on every platform', () => {

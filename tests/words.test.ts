@@ -61,6 +61,23 @@ const FORBIDDEN: [wrong: RegExp, instead: string][] = [
   [/\b(?:is|was|be) mailed\b/i, 'emailed'],
   [/\bstands? astray\b/i, 'is misplaced'],
   [/\bfor who (?:said|looks|wrote|goes|asks)\b/i, 'for whoever'],
+  [/(?<!known to )\b(?:some|any|every)body\b/i, 'someone, anyone, everyone'],
+  [/\bfor ever\b/i, 'forever'],
+  [/(?<!gone )\bfor good\b/i, 'permanently'],
+  [/\bthat comes? along\b/i, 'included'],
+  [/\bin good order\b/i, 'cleanly'],
+  [/\bat present\b/i, 'at the moment'],
+  [/\bin vain\b/i, 'without success'],
+  [/\ball the same\b(?! (?:as|for|to)\b)/i, 'anyway'],
+  [/\bthose there are\b/i, 'name the things'],
+  [/\bone needs the other\b/i, 'set both or neither'],
+  [/\bOf them (?:who|whose|delivered|opened|bounced)\b/, 'how many of them …'],
+  [/\bwhat comes? of (?:it|them)\b|\bwhat came of (?:it|them)\b/i, 'the result'],
+  [/\b(?:stranger's|stranger’s) text decides\b/i, 'depends on'],
+  [/\bstands? (?:in (?:it|its address|the address)|here)\b/i, 'is'],
+  [/\bis told on\b|\bgoes? on as\b/i, 'is passed on, continues as'],
+  [/["'`.] ?There are \$\{/, 'Use one of …'],
+  [/\ba mailed link\b/i, 'an emailed link'],
 ];
 
 const READ: [folder: string, ending: RegExp][] = [
@@ -68,7 +85,9 @@ const READ: [folder: string, ending: RegExp][] = [
   ['web/src', /\.tsx?$/],
   ['docs', /\.md$/],
   ['catalog', /\.(?:html|json|txt)$/],
-  ['.', /^(?:README|CONTRIBUTING|ARCHITECTURE|SECURITY)\.md$/],
+  ['deploy', /\.(?:ya?ml|service|example)$/],
+  ['scripts', /\.(?:ts|js|sh)$/],
+  ['.', /^(?:README|CONTRIBUTING|ARCHITECTURE|SECURITY)\.md$|^Dockerfile$/],
 ];
 
 const files = READ.flatMap(([folder, ending]) =>

@@ -18,7 +18,7 @@ const NOISE = 0.05;
 const NOISE_OF_ONE = 0.25;
 
 /**
- * Sentences, one for each figure that is worse. Only ratios are held against those of another
+ * Sentences, one for each figure that is worse. Only ratios are compared with those of another
  * machine: everything else says as much about the machine.
  */
 export function whatGotWorse(before: Run, now: Run): string[] {

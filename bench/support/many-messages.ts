@@ -30,7 +30,7 @@ export async function loadQuickly(database: Database): Promise<void> {
 }
 
 interface Many {
-  /** Those before it are there already. */
+  /** Those before it already exist. */
   from?: number;
   until: number;
   /** Each with two of them: sent and delivered. */

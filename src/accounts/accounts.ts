@@ -1,4 +1,5 @@
-// Accounts: who sends. Made and changed by operators; the hot path reads them through directory.ts.
+// Accounts: who sends. Created and changed by operators; the hot path reads them through
+// directory.ts.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import { PLANS, type Plan } from './plans.ts';
@@ -11,7 +12,7 @@ export interface Account {
   ratePerSecond: number;
   trackOpens: boolean;
   trackClicks: boolean;
-  /** List-Unsubscribe with one click (RFC 8058); every recipient then gets a copy of their own. */
+  /** List-Unsubscribe with one click (RFC 8058). */
   oneClickUnsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused, not just flagged. */
   refuseUnaligned: boolean;
@@ -28,8 +29,8 @@ export interface Account {
 }
 
 /**
- * What happens to an email when the line was cut after its content: nobody knows whether the relay
- * has it.
+ * What happens to an email if the connection broke after its content: nobody knows whether the
+ * relay has it.
  */
 export const UNKNOWN_OUTCOMES = ['send_again', 'count_as_sent'] as const;
 export type UnknownOutcome = (typeof UNKNOWN_OUTCOMES)[number];

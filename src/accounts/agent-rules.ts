@@ -17,10 +17,10 @@ export interface LimitedSend {
   replyTo: Mailbox | null;
   /** The senders whose names recipients see. */
   named: readonly Mailbox[];
-  /** By which the request came: those of an email that came whole too. */
+  /** The headers of the request, including those of an email that arrived whole. */
   headers: readonly (readonly [string, string])[];
   attachments: readonly AttachedFile[];
-  /** Its body is one that somebody else wrote down: nobody knows all that programs read in it. */
+  /** The body arrived whole: nobody knows everything that email programs read in it. */
   cameWhole: boolean;
   request: Record<string, unknown> & {
     [List in RecipientList]?: readonly string[] | undefined;

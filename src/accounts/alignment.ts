@@ -1,7 +1,7 @@
 // Whether email from a domain can pass DMARC: a signature, or a return path, of a domain that
-// aligns with the one in From (RFC 9989 4.4). Gmail, Yahoo and Microsoft require it. Found when a
-// domain is checked (domains.ts), told with every send (sending/accept.ts), in the dashboard and by
-// `doctor`.
+// aligns with the one in From (RFC 9989 4.4). Gmail, Yahoo and Microsoft require it. Determined
+// when a domain is checked (domains.ts), and reported with every send (sending/accept.ts), in the
+// dashboard and by `doctor`.
 
 import type { Queryable } from '../store/pool.ts';
 import { DnsSilent, findDmarc, organizationOf, type Policy } from './dmarc.ts';
@@ -59,9 +59,9 @@ export async function findAlignment(
 export const canAlign = ({ dkim, spf }: Alignment): boolean => dkim || spf;
 
 /**
- * Why email from a sender cannot pass DMARC; null: it can, or nobody knows. A domain with keys is
- * as its last check found it. Without keys nothing is signed by it, so only a common return path of
- * the same family could align; while BOUNCE_DOMAIN is local there is nobody to say it to.
+ * Why email from a sender cannot pass DMARC; null: it can, or nobody knows. For a domain with keys,
+ * its last check decides. A domain without keys signs nothing, so only a return path of the same
+ * organization could align; while BOUNCE_DOMAIN is local, there is no one to warn.
  */
 export function faultOf(
   { hasKeys, alignment }: { hasKeys: boolean; alignment: Alignment | null },

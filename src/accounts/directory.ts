@@ -39,15 +39,15 @@ export interface Caller {
 
 export interface Directory {
   /**
-   * The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated,
-   * suspended, not-paying. `from` tells the requester's IP address; it is asked only for keys that
-   * are bound to networks.
+   * The caller behind an X-API-Key, returned at once if it is remembered, or a Problem:
+   * unauthenticated, suspended, not-paying. `from` returns the requester's IP address; it is called
+   * only for keys that are bound to networks.
    */
   authenticate(key: string | undefined, from: () => string): Caller | Promise<Caller>;
   /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
   member(accountId: number): Promise<Caller>;
   /**
-   * What is known of a mailbox that the account may send from, since the exact address or its
+   * What is known about a mailbox that the account may send from, because the exact address or its
    * domain is verified; undefined: it may not.
    */
   senderOf(
@@ -62,8 +62,8 @@ export interface Directory {
     load: (accountId: number) => Promise<Value>,
   ): (accountId: number) => Promise<Value>;
   /**
-   * Writes down which keys this process saw used, as happens every few seconds by itself: for
-   * whoever is about to read it.
+   * Records which keys this process saw in use, as it does every few seconds anyway: for whoever is
+   * about to read that.
    */
   noteUses(): Promise<void>;
   /** Drops what is remembered of an account, for changes made by this process itself. */

@@ -1,6 +1,6 @@
-// What the owner of a domain could do better in a DMARC record that is otherwise fine: reports that
-// nobody asks for or that receivers may not send (RFC 9990), and obsolete tags
-// (RFC 9989). Asked by domains.ts when a domain is checked, and shown beside the record.
+// What the owner of a domain could improve in a DMARC record that is otherwise fine: reports that
+// nobody requests or that receivers may not send (RFC 9990), and obsolete tags (RFC 9989). Called
+// by domains.ts when a domain is checked, and shown beside the record.
 import { type DmarcRecord, DnsSilent, findDmarc, organizationOf, readDmarc } from './dmarc.ts';
 import type { Dns } from './dns.ts';
 
@@ -34,7 +34,7 @@ function onHistoricTags({ historic }: DmarcRecord): string[] {
 
 /**
  * RFC 9990, "Verifying External Destinations": receivers send reports to another organization only
- * when that one says that it wants them. Whoever cannot be asked is not accused.
+ * if it says that it wants them. If it cannot be asked, nothing is reported.
  */
 async function withoutConsent(
   dns: Dns,

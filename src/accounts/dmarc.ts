@@ -1,24 +1,24 @@
-// DMARC as RFC 9989 has it: the policy that receivers find for a domain, and which domains belong
-// together. Found by walking up the DNS tree, not by a list of suffixes. Asked by domains.ts when a
-// domain is checked.
+// DMARC as RFC 9989 defines it: the policy that receivers find for a domain, and which domains
+// belong together. Found by walking up the DNS tree, not by a list of suffixes. Called by
+// domains.ts when a domain is checked.
 import type { Dns } from './dns.ts';
 
 export type Policy = 'none' | 'quarantine' | 'reject';
 
 export interface DmarcRecord {
   /**
-   * Of the domain itself, of names below it that exist, and of those that do not. Null: one of them
-   * is not understood and no report is asked for, so that receivers do nothing (4.10.1).
+   * For the domain itself, for names below it that exist, and for those that do not. Null: one of
+   * them is not understood and no report is requested, so receivers do nothing (4.10.1).
    */
   policies: { p: Policy; sp: Policy; np: Policy } | null;
-  /** The owner is trying it out: receivers act one step milder. */
+  /** The owner is trying it out: receivers act one step more leniently. */
   testing: boolean;
   /** y: a public suffix. n: an organization of its own. u: as the tree says. */
   psd: 'y' | 'n' | 'u';
   /** Whether a name below the domain in From is enough. */
   dkimStrict: boolean;
   spfStrict: boolean;
-  /** The hosts that aggregate reports are asked to be sent to (RFC 9990). */
+  /** The hosts that aggregate reports should be sent to (RFC 9990). */
   reportsTo: string[];
   /** Tags from before RFC 9989, which no longer mean anything. */
   historic: string[];
@@ -28,11 +28,11 @@ export interface DmarcRecord {
 export interface Dmarc {
   /** Null: there is none, and nothing could be asked for. */
   record: DmarcRecord | null;
-  /** Where it is: the domain itself or one above it. */
+  /** Where the record is: at the domain itself or one above it. */
   at: string | null;
   /**
-   * What receivers are asked to do with email that fails, `testing` taken into account. Null where
-   * there is no record, or one that asks for nothing.
+   * What receivers are asked to do with email that fails, with `testing` taken into account. Null:
+   * there is no record, or it asks for nothing.
    */
   policy: Policy | null;
   organization: string;
@@ -53,7 +53,7 @@ export async function findDmarc(dns: Dns, domain: string): Promise<Dmarc> {
   return { record, at, policy: record.testing ? MILDER[asked] : asked, organization };
 }
 
-/** Which domains are one organization decides what aligns where alignment is relaxed (4.10.2). */
+/** With relaxed alignment, it matters which domains are one organization (4.10.2). */
 export const organizationOf = async (dns: Dns, domain: string): Promise<string> =>
   organizationIn(await walk(dns, domain), domain);
 
@@ -65,8 +65,8 @@ interface Found {
 }
 
 /**
- * RFC 9989 4.10: the domain, then up label by label; of long names first what has seven labels, so
- * that eight questions are the most.
+ * RFC 9989 4.10: the domain, then up label by label; for long names, first the name with seven
+ * labels, so that there are at most eight queries.
  */
 async function walk(dns: Dns, domain: string): Promise<Found[]> {
   const found: Found[] = [];
@@ -115,7 +115,7 @@ export function readDmarc(text: string): DmarcRecord | undefined {
           .toLowerCase(),
       );
   }
-  // `pct` and every other tag that is not known mean nothing (4.7).
+  // `pct` and every other unknown tag mean nothing (4.7).
   const psd = tags.get('psd');
   return {
     policies: policiesIn(tags),
@@ -130,7 +130,7 @@ export function readDmarc(text: string): DmarcRecord | undefined {
 
 const HISTORIC = ['pct', 'rf', 'ri'];
 
-/** Each once. A size may follow the address (`!10m`), as it was written before. */
+/** Each once. A size may follow the address (`!10m`), an older notation. */
 function reportHosts(tags: ReadonlyMap<string, string>): string[] {
   const hosts = (tags.get('rua') ?? '')
     .split(',')
@@ -138,7 +138,7 @@ function reportHosts(tags: ReadonlyMap<string, string>): string[] {
   return [...new Set(hosts)];
 }
 
-/** 4.10.1: what is not understood means `none` to receivers who can tell the owner so. */
+/** 4.10.1: receivers that can tell the owner treat what they do not understand as `none`. */
 function policiesIn(tags: ReadonlyMap<string, string>): DmarcRecord['policies'] {
   const p = tags.get('p');
   const sp = tags.get('sp') ?? p;

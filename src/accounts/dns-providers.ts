@@ -1,5 +1,5 @@
-// Who serves the DNS of a domain, known by its name servers: so that people are told where to put
-// records, and under which names that provider's form wants them. Asked by an operation.
+// Which provider serves the DNS of a domain, found by its name servers: people are told where to
+// put records, and under which names that provider's form expects them. Called by an operation.
 import type { Dns } from './dns.ts';
 
 export interface DnsProvider {

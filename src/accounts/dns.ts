@@ -1,5 +1,5 @@
-// DNS questions about a domain, with replies one can show: what was seen, or why nothing was. Asked
-// by domains.ts and `sandmartin doctor`.
+// DNS queries about a domain, with results that can be shown: what was seen, or why nothing was.
+// Called by domains.ts and `sandmartin doctor`.
 import { Resolver } from 'node:dns/promises';
 
 export interface DnsReply {

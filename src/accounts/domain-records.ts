@@ -1,5 +1,5 @@
-// The DNS records a domain needs, exactly as they are to be published, and whether DNS shows
-// them. Used by domains.ts.
+// The DNS records a domain needs, exactly as they must be published, and whether DNS shows them.
+// Used by domains.ts.
 import { readDmarc } from './dmarc.ts';
 import type { DnsReply } from './dns.ts';
 import { isSpf, mergedSpf, saysAllOf } from './spf.ts';
@@ -25,7 +25,7 @@ export interface Finding extends Omit<DnsRecord, 'value'> {
   expected: string;
   seen: string[];
   ok: boolean;
-  /** Nobody could be asked, so it says nothing. */
+  /** DNS could not be asked, so nothing is known. */
   unknown: boolean;
   /** What is wrong and what to do; null when all is well. */
   note: string | null;
@@ -37,7 +37,7 @@ export interface PublishedDomain {
   selector: string;
   rsaPublic: string;
   ed25519Public: string;
-  /** Those that will be signed with; key-rotation.ts. */
+  /** The keys that will sign next; see key-rotation.ts. */
   nextSelector: string | null;
   nextRsaPublic: string | null;
   nextEd25519Public: string | null;
@@ -98,7 +98,7 @@ function keyRecords(
 export function judge(asked: DnsRecord, reply: DnsReply): Finding {
   const value = asked.purpose === 'spf' ? mergedSpf(asked.value, reply.values) : asked.value;
   const record = { ...asked, value };
-  // In this order: of thousands of SPF records each would be compared with all of them.
+  // In this order: otherwise each of thousands of SPF records would be compared with all of them.
   const ok = !isPermError(record, reply) && reply.values.some((value) => fits(record, value));
   const { value: expected, ...rest } = record;
   return {
@@ -123,7 +123,7 @@ function fits(record: DnsRecord, seen: string): boolean {
     case 'spf':
       return isSpf(seen) && saysAllOf(record.value, seen);
     case 'dmarc':
-      // The policy is the domain's own business.
+      // The owner of the domain decides about the policy.
       return readDmarc(seen) !== undefined;
     case 'return-path':
       return seen.replace(/\.$/, '').toLowerCase() === record.value;
@@ -139,9 +139,10 @@ function noteOn(record: DnsRecord, seen: readonly string[]): string {
     return `there are several SPF records, and receivers ignore them all (PermError). Replace them with one: “${record.value}”`;
   }
   if (record.purpose === 'spf' && seen.some(isSpf)) {
-    return `a domain has one SPF record: change the one that is there to “${record.value}”`;
+    return `a domain can have only one SPF record: change the existing one to “${record.value}”`;
   }
-  if (record.purpose.startsWith('dkim')) return 'the record holds another key, or a part of ours';
+  if (record.purpose.startsWith('dkim'))
+    return 'the record has another key, or only a part of ours';
   return 'there are records, but not this one';
 }
 

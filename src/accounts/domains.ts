@@ -1,6 +1,6 @@
-// Domains an account sends from: keys made when added, records to publish, checked through DNS at
-// once and then daily. A domain is added together with its identity (identities.ts); delivery signs
-// with the keys (mail/senders.ts).
+// Domains that an account sends from: keys are created when one is added, its records are
+// published, and DNS is checked at once and then daily. A domain is added together with its
+// identity (identities.ts); delivery signs with the keys (mail/senders.ts).
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -58,7 +58,7 @@ export interface CheckDeps extends DomainDeps {
 }
 
 /**
- * What DNS once showed counts for this long after it is gone: a slip at a provider must not stop
+ * What DNS once showed counts for this long after it disappears: a slip at a provider must not stop
  * email.
  */
 const GRACE_DAYS = 3;
@@ -230,7 +230,8 @@ const noKeys = (domain: string): Problem =>
   );
 
 /**
- * Since when DNS has not shown that the domain is theirs; what could not be asked changes nothing.
+ * Since when DNS has not shown that the domain is theirs; if DNS could not be asked, nothing
+ * changes.
  */
 const missingSince = ({ ok, unknown }: Finding): string =>
   ok ? 'NULL' : unknown ? 'missing_since' : 'least(missing_since, now())';
@@ -282,7 +283,7 @@ async function keepFindings(
 }
 
 /**
- * The daily look at every domain. Several processes share it: each domain is taken by whichever
+ * The daily check of every domain. Several processes share it: each domain is taken by whichever
  * comes first.
  */
 export async function recheckDomains(

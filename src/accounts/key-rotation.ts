@@ -1,7 +1,7 @@
-// Changing the signing keys of a domain without one email that cannot be verified: publish the next
-// keys, wait until every resolver has them, switch, and keep the old records while email signed
-// with them is under way. Started by operations/domains.ts; domains.ts moves it on with every
-// check; `doctor` says which step is due.
+// Changing the signing keys of a domain without sending one email that cannot be verified: publish
+// the next keys, wait until every resolver has them, switch, and keep the old records while email
+// signed with them is in transit. Started by operations/domains.ts; every check in domains.ts moves
+// it on; `doctor` says which step is due.
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
@@ -10,7 +10,7 @@ import { type DomainKeys, keyLabel, makeDomainKeys } from './domain-keys.ts';
 import { type Finding, selectorsOf } from './domain-records.ts';
 import { raiseVersion } from './version.ts';
 
-/** Longer than what resolvers remember of a name that was not there (RFC 2308 5: hours). */
+/** Longer than resolvers remember that a name did not exist (RFC 2308 5: hours). */
 export const WAIT_HOURS = 24;
 /** Relays retry for five days; what they deliver late is verified late. */
 export const KEEP_DAYS = 7;
@@ -68,7 +68,7 @@ const later = (date: Date, hours: number): string =>
 const retiredNames = (selector: string, domain: string): string[] =>
   Object.values(selectorsOf(selector)).map((label) => `${label}._domainkey.${domain}`);
 
-/** Makes the next keys. One that is under way stays as it is. */
+/** Creates the next keys. A rotation that is under way stays as it is. */
 export async function startRotation(
   { database, vault }: { database: Database; vault: Vault },
   { accountId, domain, selector }: { accountId: number; domain: string; selector: string },
@@ -83,7 +83,7 @@ export async function startRotation(
     if (row === undefined || row.next !== null) return;
     if (row.retired !== null) {
       const names = retiredNames(row.retired, domain).join(' and ');
-      const detail = `The last change of keys is not finished: ${names} are still in DNS. They can go ${KEEP_DAYS} days after the change; check the domain when they are gone, then change the keys again.`;
+      const detail = `The last change of keys is not finished: ${names} are still in DNS. Remove them ${KEEP_DAYS} days after the change and check the domain, then change the keys again.`;
       throw new Problem('conflict', detail);
     }
     await writeNext(client, vault, { accountId, domain, selector }, keys);
@@ -109,7 +109,7 @@ async function writeNext(
   );
 }
 
-/** The step that what DNS shows makes due, taken. Answers the findings as they are after it. */
+/** Takes the step that DNS makes due. Returns the findings as they are afterwards. */
 export async function moveRotationOn(
   client: Queryable,
   key: readonly [accountId: number, domain: string],
@@ -140,7 +140,9 @@ export async function moveRotationOn(
   return findings;
 }
 
-/** Every email that is made from now on is signed with the new ones: the old private keys go. */
+/**
+ * Every email composed from now on is signed with the new keys: the old private keys are deleted.
+ */
 const SWITCH = `
   UPDATE domains SET retired_selector = selector, retired_at = now(), keys_since = now(),
     selector = next_selector, rsa_public = next_rsa_public, rsa_private = next_rsa_private,

@@ -1,13 +1,13 @@
-// Finding links in what a key writes, for its rule `link_hosts`: whatever an email program would
-// make a link of counts, not only what is marked as one. What cannot be looked through may hold
-// any.
+// Finds links in what a key writes, for its rule `link_hosts`: everything that an email program
+// would turn into a link counts, not only what is marked as one. What cannot be searched may
+// contain any link.
 import { isUtf8 } from 'node:buffer';
 
 /** Email programs link text without a scheme if it ends in one of these domains. */
 const ENDINGS =
   'com|net|org|io|co|app|dev|info|biz|me|ai|to|ly|gg|cc|tv|xyz|top|site|online|shop|store|link|click|live|club|pro|ru|cn|de|uk|us|eu|fr|nl|es|it|pl|in|br|au|ca|ch|at|jp|kr|tk|ml|ga|cf|gq|su|ws|page|cloud|tech|icu|vip|work|zip|mov';
 
-/** Browsers need no slashes behind a scheme of the web: https:evil.example leads there. */
+/** Browsers need no slashes after a web scheme: https:evil.example works. */
 const ADDRESS = /(?:(?:https?|ftp|wss?):[\\/]*|[\\/]{2})([^\s\\/?#"'<>()[\]{}]+)/giu;
 const BARE = new RegExp(
   `(?<![\\p{L}\\p{N}@.-])((?:[\\p{L}\\p{N}-]{1,63}\\.){1,8}(?:${ENDINGS}))(?![\\p{L}\\p{N}-])`,
@@ -19,8 +19,8 @@ const MOST_DEPTH = 100;
 
 /**
  * The first host in any text of the value that is not among these or below one; undefined: none;
- * null: it cannot be looked through. In pieces, since a text may have 25 MB. `plain`: no program
- * reads it as HTML, so a line's end is the end of a link.
+ * null: it cannot be searched. In pieces, because a text may have 25 MB. `plain`: no program reads
+ * it as HTML, so the end of a line ends a link.
  */
 export function* strangeLink(
   value: unknown,
@@ -50,13 +50,13 @@ const LONGEST_PIECE = 16 * 1024;
 const LONGEST_WORD = 64 * 1024;
 
 /**
- * No link goes on behind these, and none begins before them. What follows is of ASCII, so that it
- * does not become one letter with them, as < does with a stroke behind it (NFKC).
+ * No link continues after these, and none begins before them. The character that follows is ASCII,
+ * so that the two do not become one letter, as < does with a following stroke (NFKC).
  */
 const ENDS_IN_HTML = /[ <>"'()](?=[\0-\x7f])/g;
 const ENDS_IN_TEXT = /[\n <>"'()](?=[\0-\x7f])/g;
 
-/** Cut where no link is; null: a word without an end, which no person writes. */
+/** Cut where there is no link; null: a word without an end, which no person writes. */
 function* piecesOf(text: string, plain: boolean): Generator<string | null> {
   const ends = plain ? ENDS_IN_TEXT : ENDS_IN_HTML;
   for (let from = 0; from < text.length; ) {
@@ -87,7 +87,8 @@ function hostsIn(written: string, plain: boolean): string[] {
 }
 
 /**
- * As a browser reads it: other forms of letters and dots are the plain ones, entities are letters.
+ * As a browser reads it: other forms of letters and dots become plain ones, and entities become
+ * letters.
  */
 const readable = (text: string): string =>
   text
@@ -109,8 +110,8 @@ function fromCode(code: string): string {
 }
 
 /**
- * What a browser would call; text that is not an authority is shown as it is, and is not a host of
- * ours.
+ * What a browser would connect to; text that is not an authority is shown as it is, and is not a
+ * host of ours.
  */
 function hostOf(authority: string): string {
   const url = `https://${authority}/`;
@@ -130,8 +131,8 @@ const LOOKED_THROUGH: Record<string, string> = {
 };
 
 /**
- * The first host that a file leads to and that is not among these; null: it cannot be looked
- * through. Some programs open a file by its name, others by its type: they must say the same.
+ * The first host that a file leads to and that is not among these; null: it cannot be searched.
+ * Some programs open a file by its name, others by its type: the two must agree.
  */
 export function* strangeLinkIn(
   { filename, contentType, content }: AttachedFile,
@@ -143,7 +144,7 @@ export function* strangeLinkIn(
   if (!parameters.every((it) => PARAMETER.test(it))) return null;
   if (type.startsWith('image/')) return undefined;
   if (content.length > MOST_BYTES || !isUtf8(content) || content.includes(0)) return null;
-  // Lines of a calendar go on behind a space (RFC 5545 3.1), and files in it are encoded.
+  // Lines of a calendar continue after a space (RFC 5545 3.1), and files in it are encoded.
   const text = content.toString();
   const whole = type === 'text/calendar' ? text.replace(/\r?\n[ \t]/g, '') : text;
   return /encoding\s*=/i.test(whole) ? null : yield* strangeLink(whole, hosts, { plain: true });
@@ -152,6 +153,6 @@ export function* strangeLinkIn(
 /** More would hold up everyone else. */
 const MOST_BYTES = 256 * 1024;
 
-/** Others name another file, or letters of another charset. */
+/** Others refer to another file, or to letters of another charset. */
 const PARAMETER =
   /^\s*((charset="?(utf-8|us-ascii)"?|method="?[a-z]+"?|component="?[a-z]+"?)\s*)?$/;

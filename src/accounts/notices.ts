@@ -1,7 +1,7 @@
-// Notices that the service owes its people: a sign-in from somewhere new, a new API key, an email
-// that waits for their approval, a second factor that came or went. Written in the transaction of
-// what they tell of (sign-in-places.ts, keys.ts, approvals/, factors.ts), whichever door did it;
-// notices/deliver-notices.ts emails them.
+// Notices that the service owes its people: a sign-in from a new place, a new API key, an email
+// that waits for their approval, a second factor that was added or removed. Written in the
+// transaction of the change they are about (sign-in-places.ts, keys.ts, approvals/, factors.ts),
+// whichever door made it; notices/deliver-notices.ts emails them.
 import { showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
@@ -27,7 +27,7 @@ export interface NewKeyDetail {
   createdBy: string | null;
 }
 
-/** Takes what is due for a minute; whoever mailed one finishes it. */
+/** Takes what is due, for a minute; whoever emailed a notice finishes it. */
 export async function claimNotices(database: Database): Promise<Notice[]> {
   const rows = await database.query<
     Pick<Notice, 'id' | 'kind' | 'at'> & {

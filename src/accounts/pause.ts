@@ -108,8 +108,9 @@ function judge(tally: Tally, recipients: number, limits: PauseLimits): string | 
 }
 
 /**
- * Permanent bounces and complaints, each recipient of a message once: who has a copy can make up
- * any number of reports about it. Suppressed ones never left.
+ * Permanent bounces and complaints, each recipient of a message once: whoever has a copy can make
+ * up any number of reports about it. Suppressed recipients do not count, because nothing was sent
+ * to them.
  */
 async function tallyOutcomes(database: Database, nowMs: number): Promise<Tally[]> {
   const floor = firstUuidAt(nowMs - WINDOW_MS);

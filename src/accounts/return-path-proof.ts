@@ -1,5 +1,5 @@
-// Whether emails use a domain's own return path: proved by probes that came back, in doubt again
-// when relays change. Before it: return-path-probes.ts and relays/ know of both. After it:
+// Whether emails use a domain's own return path: proved by probes that came back, and in doubt
+// again when relays change. Before it: return-path-probes.ts and relays/ report both. After it:
 // mail/senders.ts gives each email its return path.
 import type { Database, Queryable } from '../store/pool.ts';
 import { returnPathHost } from './domain-records.ts';
@@ -25,9 +25,9 @@ export async function proveReturnPath(
 }
 
 /**
- * Other relays carry email from now on. What came back through those before says nothing about one
- * that is new (`doubt`): until a probe came back through it too, reports go to BOUNCE_DOMAIN. Every
- * domain whose CNAME was seen is checked next.
+ * Other relays carry email from now on. What came back through the earlier ones says nothing about
+ * a new one (`doubt`): until a probe has come back through it too, reports go to BOUNCE_DOMAIN.
+ * Every domain whose CNAME was seen is checked next.
  */
 export async function relaysChanged(
   client: Queryable,

@@ -39,9 +39,9 @@ export const isOperators = (scope: Scope | null): boolean =>
   OPERATOR_SCOPES.some((one) => one === scope);
 
 /**
- * What an account can give its keys. `admin` stands for every resource scope, and includes neither
- * of the contract's two nor the right to approve: whoever may do everything else writes the emails
- * that somebody has to look at.
+ * What an account can give its keys. `admin` stands for every resource scope, but includes neither
+ * the contract's two nor the right to approve: a key that may do everything else could have written
+ * the emails that a person has to look at.
  */
 export const ALL_SCOPES = [
   ...EMAIL_SCOPES,

@@ -1,6 +1,6 @@
-// Suspension: an operator stops an account. Its keys answer 403 from the next second on
-// (directory.ts); its people still sign in and read. What it has queued or scheduled is held
-// (claim_due.sql) and goes on when it is resumed.
+// Suspension: an operator stops an account. Its keys get 403 within a second (directory.ts); its
+// people can still sign in and read. What it has queued or scheduled is held (claim_due.sql) and is
+// sent when it is resumed.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 
@@ -40,7 +40,7 @@ async function change(database: Queryable, accountId: number, sql: string, ...re
   }
 }
 
-/** By account; those that are not suspended are not among them. */
+/** By account; accounts that are not suspended are not included. */
 export async function listSuspensions(
   database: Queryable,
   accountId?: number,

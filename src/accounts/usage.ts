@@ -1,4 +1,4 @@
-// Usage: how today's quota stands. Counted by accept_sends (SQL) when an email is accepted; read
+// Usage: the state of today's quota. Counted by accept_sends (SQL) when an email is accepted; read
 // here for people, and given back for what was cancelled.
 
 import { idTimeMs, uuidToBytes } from '../ids.ts';
@@ -9,7 +9,7 @@ import { quotaOn } from './plans.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Recipients of today (UTC), by account. Those that sent nothing today are not among them. */
+/** Today's recipients (UTC), by account. Accounts that sent nothing today are not included. */
 export async function readUsage(
   database: Queryable,
   nowMs: number,
@@ -53,8 +53,8 @@ export async function readQuota(
 }
 
 /**
- * Today's quota, and the cap of the key, get back what a message took of them that nobody receives.
- * What it took on another day is over. An address that was written twice counted twice and comes
+ * Gives today's quota, and the cap of the key, back what a message took that nobody receives. What
+ * it took on another day stays taken. An address that was written twice counted twice and is given
  * back once.
  */
 export async function giveBackQuota(

@@ -1,6 +1,6 @@
 // The people who are asked for an approval, and the one-time link each of them gets by email. Only
-// a hash of a link is kept; it leads to the email as it is when somebody looks, whose fingerprint
-// the decision names, and a decision removes all links of the email. Mailed by
+// a hash of a link is stored. The link shows the email as it is when someone looks, the decision
+// names the fingerprint of what they saw, and a decision removes all links of the email. Emailed by
 // notices/deliver-notices.ts, used at inbound/approval.ts.
 import { makeToken, readToken } from '../accounts/one-time-token.ts';
 import { readUuid, showUuid } from '../ids.ts';
@@ -10,7 +10,9 @@ import type { Database, Queryable } from '../store/pool.ts';
 /** Under BASE_URL, followed by the token. */
 export const APPROVAL_PATH = '/approve/';
 
-/** Emails to the approvers of one account within an hour; the page shows all that waits. */
+/**
+ * Emails to the approvers of one account within an hour; the page shows everything that is waiting.
+ */
 const MOST_TOLD_AN_HOUR = 20;
 
 interface Untold {
@@ -97,7 +99,7 @@ export interface ApprovalLink {
   person: { id: string; email: string };
 }
 
-/** Undefined: not ours, decided by now, or its reader may not approve any more. */
+/** Undefined: not ours, already decided, or its reader may no longer approve. */
 export async function findApprovalLink(
   database: Queryable,
   token: string,

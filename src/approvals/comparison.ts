@@ -1,4 +1,4 @@
-// What an email says differently from the last one of the same template: what somebody who approves
+// What an email says differently from the last one of the same template: what someone who approves
 // looks at first. Line by line over the plain text, as a set: a line that moved is not a
 // difference.
 

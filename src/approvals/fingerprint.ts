@@ -1,5 +1,5 @@
 // The fingerprint of an email: one SHA-256 over everything that decides what leaves and to whom.
-// Taken when an email is held (sending/accept.ts) and again, from what is stored, when somebody
+// Taken when an email is held (sending/accept.ts) and again, from what is stored, when someone
 // approves it (approvals.ts): what was approved is what leaves.
 import { createHash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
-// Whether an email has to wait for a person, by the rule `approval` of the key it came through.
-// Before it: sending/accept.ts has checked a send. After it: it is stored as any other, without a
-// due row; approvals.ts releases it.
+// Whether an email has to wait for a person, by the rule `approval` of its key. Before it:
+// sending/accept.ts has checked a send. After it: it is stored like any other, but without a due
+// row; approvals.ts releases it.
 import type { ApprovalRule } from '../accounts/agent-limits.ts';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { parseMailbox } from '../addresses.ts';
@@ -14,7 +14,7 @@ export interface HoldingDeps {
   directory: Directory;
 }
 
-/** Why it is held: the rule that says so. Null: it is sent. */
+/** Why it is held: the name of the rule. Null: it is sent. */
 export type HeldReason = Exclude<ApprovalRule, 'never'>;
 
 export async function whyHeld(
@@ -35,7 +35,7 @@ export async function whyHeld(
   }
 }
 
-/** The account's own senders are inside it. */
+/** The account's own senders count as inside. */
 async function allOwn(
   directory: Directory,
   caller: Caller,
@@ -53,9 +53,9 @@ const REACHED = ['sent', 'delivered', 'opened', 'clicked'];
 const LOOKED_AT = 20;
 
 /**
- * Each was handed an email of this account before that neither bounced nor was complained about.
- * What went to the sandbox reached nobody. A message of several of which one bounced speaks for
- * none of them, and the search is bounded: when in doubt, a person is asked.
+ * Each recipient got an email of this account before that neither bounced nor led to a complaint.
+ * What went to the sandbox reached nobody. A message to several recipients of which one bounced
+ * says nothing about any of them, and the search is bounded: when in doubt, a person is asked.
  */
 async function allKnown(
   database: Database,
@@ -70,7 +70,7 @@ async function allKnown(
   return true;
 }
 
-/** Whether one of them came through a key whose email leaves. */
+/** Whether one of them came through a key whose email really leaves. */
 async function anyLeft(
   database: Database,
   accountId: number,

@@ -16,7 +16,7 @@ export function registerApproval(program: Command): void {
     .command('approval')
     .description('emails from agents that wait for a person');
 
-  ofAccount(approval.command('list').description('what waits, oldest first')).action(
+  ofAccount(approval.command('list').description('what is waiting, oldest first')).action(
     ({ account, json }: ApprovalOptions) =>
       withOperations(account, async (api) => {
         const waiting: HeldEmail[] = [];
@@ -45,7 +45,7 @@ export function registerApproval(program: Command): void {
     }),
   );
 
-  deciding(approval, 'approve', 'release exactly the email with this SHA-256').action(
+  deciding(approval, 'approve', 'approve the email with exactly this SHA-256').action(
     (sm_mail_id: string, { account, json, sha256 }: DecisionOptions) =>
       withOperations(account, async (api) => {
         const decided = await api.approvals.approve({ sm_mail_id, sha256 });
@@ -53,7 +53,7 @@ export function registerApproval(program: Command): void {
       }),
   );
 
-  deciding(approval, 'decline', 'nobody receives it').action(
+  deciding(approval, 'decline', 'decline the email: nobody receives it').action(
     (sm_mail_id: string, { account, json, sha256 }: DecisionOptions) =>
       withOperations(account, async (api) => {
         const decided = await api.approvals.decline({ sm_mail_id, sha256 });
@@ -99,6 +99,6 @@ function shown(held: HeldEmailInFull): string[] {
     ...(held.text ?? '(only HTML)').split('\n').map(printable),
     ...(differences.length === 0
       ? []
-      : ['', `Against ${compared_with!.sm_mail_id}:`, ...differences.map(printable)]),
+      : ['', `Compared with ${compared_with!.sm_mail_id}:`, ...differences.map(printable)]),
   ];
 }

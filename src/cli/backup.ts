@@ -62,7 +62,7 @@ async function restore(file: string, { json }: { json?: boolean }): Promise<void
 function readPassphrase(): string | undefined {
   const passphrase = process.env.BACKUP_PASSPHRASE || undefined;
   if (passphrase !== undefined && passphrase.length < SHORTEST_PASSPHRASE) {
-    const detail = `BACKUP_PASSPHRASE has ${passphrase.length} characters; at least ${SHORTEST_PASSPHRASE} are needed, since whoever has the file can try as many as they like.`;
+    const detail = `BACKUP_PASSPHRASE has ${passphrase.length} characters; at least ${SHORTEST_PASSPHRASE} are needed, because whoever has the file can try as many as they like.`;
     throw new Problem('invalid', detail);
   }
   return passphrase;

@@ -21,10 +21,10 @@ export function registerBranding(program: Command): void {
     ),
   );
 
-  ofAccount(branding.command('set').description('set fields; the next sends use them'))
+  ofAccount(branding.command('set').description('set fields; sends use them from now on'))
     .requiredOption(
       '--set <field=value>',
-      `repeat for several; an empty value unsets. Fields: ${brandingFields.join(', ')}`,
+      `repeat for several; an empty value unsets the field. Fields: ${brandingFields.join(', ')}`,
       collect,
     )
     .action((options: BrandingOptions) =>

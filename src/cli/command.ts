@@ -92,7 +92,7 @@ export const accountNumber = wholeNumber('An account id', 1);
 
 /** Every command can answer in JSON. */
 export function withJson(command: Command): Command {
-  return command.option('--json', 'answer with one line of JSON');
+  return command.option('--json', 'print one line of JSON');
 }
 
 /** A command about one account. */

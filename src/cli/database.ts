@@ -15,7 +15,7 @@ export function registerDatabase(program: Command): void {
       .command('distribute')
       .description('distribute the accounts over the nodes of Citus; safe to run again'),
   )
-    .option('--dry-run', 'only say what would be distributed')
+    .option('--dry-run', 'only show what would be distributed')
     .option(
       '--shards <number>',
       'number of shards, chosen on the first run; shards can be moved, not merged',

@@ -53,7 +53,7 @@ async function unlessAway(check: string, look: () => Promise<Finding>): Promise<
     return await look();
   } catch (error) {
     if (databaseFault(error) !== 'away') throw error;
-    const detail = `Unknown, since not every server answers: ${(error as Error).message}`;
+    const detail = `Unknown, because not every server answers: ${(error as Error).message}`;
     return { check, ok: false, detail };
   }
 }
@@ -84,7 +84,7 @@ async function checkStorage(database: Database): Promise<Finding> {
   const check = 'storage';
   try {
     await tryWriting(database);
-    return { check, ok: true, detail: 'The database takes writes.' };
+    return { check, ok: true, detail: 'The database accepts writes.' };
   } catch (error) {
     const fault = databaseFault(error);
     if (fault === undefined) throw error;

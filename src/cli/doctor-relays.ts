@@ -60,7 +60,7 @@ async function checkReturnPath(config: Config, relays: readonly NamedRelay[]): P
   const domain = config.bounceDomain;
   if (domain === 'localhost' || domain.endsWith('.localhost')) {
     return relays.length === 0
-      ? { check, ok: true, detail: 'BOUNCE_DOMAIN is local, as the sandbox wants it.' }
+      ? { check, ok: true, detail: 'BOUNCE_DOMAIN is local, which suits the sandbox.' }
       : {
           check,
           ok: false,
@@ -95,11 +95,11 @@ async function checkSpf({ bounceDomain, dnsServers }: Config): Promise<Finding> 
     return { check, ok: true, warning: true, detail };
   }
   if (records.length === 1) {
-    const detail = `${bounceDomain} says for every sender which hosts send: ${records[0]}`;
+    const detail = `${bounceDomain} lists the sending hosts for every sender: ${records[0]}`;
     return { check, ok: true, detail };
   }
   const what = records.length === 0 ? 'no SPF record' : `${records.length} SPF records`;
-  const detail = `${bounceDomain} has ${what}, and that of every sender includes it: receivers find a PermError. Publish one there that names your relay's hosts, such as v=spf1 include:<your relay's SPF> ~all`;
+  const detail = `${bounceDomain} has ${what}. The SPF record of every sender includes it, so receivers find a PermError. Publish one record there that names your relay's hosts, such as v=spf1 include:<your relay's SPF> ~all`;
   return { check, ok: true, warning: true, detail };
 }
 

@@ -62,7 +62,7 @@ async function checkSecret(database: Database, config: Config): Promise<Finding>
     const whose =
       secretKey === undefined
         ? 'SECRET_KEY is unset: the secret is kept in the database'
-        : 'SECRET_KEY is the right one';
+        : 'SECRET_KEY is correct';
     const opens = `it opens all ${total} sealed values`;
     const inUse = secretKey === undefined && (await relaysHere(database, config)).length > 0;
     return inUse
@@ -88,7 +88,7 @@ async function checkSigning(database: Database, { operatorDomain }: Config): Pro
     const detail = `Every email is also signed by ${operatorDomain} (OPERATOR_DOMAIN).`;
     return [...findings, { check, ok: true, detail }];
   }
-  const detail = `OPERATOR_DOMAIN is ${operatorDomain}, but no account has that domain verified, so it signs nothing. Add it and publish its records: npx sandmartin identity add ${operatorDomain} --account ID`;
+  const detail = `OPERATOR_DOMAIN is ${operatorDomain}, but no account has verified that domain, so it signs nothing. Add it and publish its records: npx sandmartin identity add ${operatorDomain} --account ID`;
   return [...findings, { check, ok: false, detail }];
 }
 
@@ -197,7 +197,7 @@ async function checkSystemSender(database: Database, { systemSender }: Config): 
       ? { check, ok: true, detail: `${address} is a verified sender.` }
       : {
           ...{ check, ok: false },
-          detail: `SYSTEM_SENDER is ${address}, which no account has verified: invitations, new passwords and notices cannot be sent. Add it: sandmartin identity add ${domain} --account ID`,
+          detail: `SYSTEM_SENDER is ${address}, which no account has verified: invitations, password resets and notices cannot be sent. Add it: sandmartin identity add ${domain} --account ID`,
         },
   ];
 }

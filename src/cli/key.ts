@@ -48,12 +48,16 @@ export function registerKey(program: Command): void {
     .option('--no-bcc', 'may not send hidden copies')
     .option('--daily-cap <n>', 'recipients it may send to per day', wholeNumber('--daily-cap', 1))
     .option('--sandbox-only', 'its email goes to the sandbox and is never delivered')
-    .option('--approval <when>', `a person approves: ${APPROVAL_RULES.join(', ')}`, readApproval)
-    .option('--all-messages', 'with rules: may read what others sent too')
+    .option(
+      '--approval <when>',
+      `a person must approve: ${APPROVAL_RULES.join(', ')}`,
+      readApproval,
+    )
+    .option('--all-messages', 'with rules: may also read what other keys sent')
     .option('--sender <mailbox>', 'may only send from this mailbox; repeat', collect)
-    .option('--reply-to <who>', 'replies may go to this address or domain too; repeat', collect)
+    .option('--reply-to <who>', 'replies may also go to this address or domain; repeat', collect)
     .option('--link-host <host>', 'may only link to this host and its subdomains; repeat', collect)
-    .option('--test', `for tests: sandbox only; without --scope ${TEST_SCOPES.join(', ')}`)
+    .option('--test', `for tests: sandbox only; scopes by default ${TEST_SCOPES.join(', ')}`)
     .option(
       '--expires <when>',
       'when it expires: 90d, 12h or a time such as 2030-01-31',

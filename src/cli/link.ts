@@ -18,7 +18,7 @@ interface TargetOptions {
 }
 
 export function registerLink(program: Command): void {
-  const link = program.command('link').description('tracked links that an operator switches off');
+  const link = program.command('link').description('switch tracked links off and on');
 
   withTarget(
     link.command('disable [message]').description('switch off links of a message, or to a host'),
@@ -69,7 +69,7 @@ function withTarget(command: Command): Command {
     .option('--host <name>', 'every link of every account to this host and its subdomains')
     .option(
       '--account <id>',
-      'whose message it was, when the message itself is gone',
+      'the account of the message, if the message itself has been deleted',
       accountNumber,
     );
 }

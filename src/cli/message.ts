@@ -167,13 +167,13 @@ function describePending(pending: NonNullable<MessageDetails['pending']>): strin
     return `set aside: ${set_aside} ("npx sandmartin quarantine release" tries it again)`;
   }
   if (unknown.length > 0) {
-    return `unknown whether the relay has it for ${unknown.join(', ')}: sent again ${next_at}, unless you say "message resolve --as sent"`;
+    return `unknown whether the relay has it for ${unknown.join(', ')}: sent again ${next_at}, unless you run "message resolve --as sent"`;
   }
   const after = attempts === 0 ? '' : ` after ${attempts} tries, the last answer: ${last_response}`;
   return `waiting to be handed over to ${remaining.join(', ')}, due ${next_at}${after}`;
 }
 
 function templateOf({ template, template_version, branding_version }: MessageDetails): string {
-  const version = template_version === null ? 'of the catalogue' : `version ${template_version}`;
+  const version = template_version === null ? 'from the catalogue' : `version ${template_version}`;
   return `${template}, ${version}, branding version ${branding_version ?? 0}`;
 }

@@ -32,7 +32,7 @@ export function registerRelay(program: Command): void {
       }),
   );
 
-  withSettings(relay.command('add <name>').description('try a relay, and use it from now on'))
+  withSettings(relay.command('add <name>').description('test a relay, then use it'))
     .requiredOption('--url <url>', 'smtp://user:password@host:port, or smtps://')
     .action((name: string, options: RelayOptions) =>
       withOperations(undefined, async (api) => {
@@ -41,7 +41,7 @@ export function registerRelay(program: Command): void {
       }),
     );
 
-  withSettings(relay.command('set <name>').description('change the given fields'))
+  withSettings(relay.command('set <name>').description('change the fields you give'))
     .option('--url <url>', 'a new address')
     .option('--enabled <on|off>', 'whether email goes through it', onOrOff('--enabled'))
     .option('--no-rules', 'use it for any email')

@@ -9,7 +9,9 @@ interface SandboxOptions {
 }
 
 export function registerSandbox(program: Command): void {
-  const sandbox = program.command('sandbox').description('email captured while RELAY_URL is unset');
+  const sandbox = program
+    .command('sandbox')
+    .description('email that the sandbox captured instead of delivering');
 
   withJson(sandbox.command('list').description('newest first'))
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)

@@ -29,7 +29,7 @@ export interface TemporaryFolder {
 
 const PREFIX = 'sandmartin-sandbox-';
 
-/** Named after its process, so that a later run recognizes what a killed one left behind. */
+/** Named after its process, so that a later run recognises what a killed one left behind. */
 export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
   await removeLeftovers();
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));

@@ -25,7 +25,7 @@ interface ServeOptions {
 }
 
 export function registerServe(program: Command): void {
-  withJson(program.command('serve').description('start the service; also without a command'))
+  withJson(program.command('serve').description('start the service (the default command)'))
     .option('--port <port>', 'port of the API; overrides PORT')
     .option('--data <folder>', 'data folder; overrides DATA_DIR')
     .option(
@@ -114,7 +114,7 @@ function endingOf(stop: () => Promise<void>): (code: number) => void {
 /** The database or the relay did not let go in time. */
 function giveUp(): void {
   process.stderr.write(
-    `Not everything could be finished within ${STOP_WITHIN_MS / 1000} s. Nothing is lost: what was being handed over and could not be recorded is handed over again when its lease ends.\n`,
+    `Not everything could be finished within ${STOP_WITHIN_MS / 1000} s. Nothing is lost: emails whose hand-over could not be recorded are handed over again when the lease ends.\n`,
   );
   process.exit(1);
 }

@@ -42,7 +42,7 @@ export function registerStream(program: Command): void {
       }),
   );
 
-  ofAccount(stream.command('put <name>').description('create one, or change the given fields'))
+  ofAccount(stream.command('put <name>').description('create one, or change the fields you give'))
     .option('--kind <kind>', STREAM_KINDS.join(' or '), readKind)
     .option('--title <title>', 'its name for recipients')
     .option('--description <text>', 'what its recipients get')

@@ -32,7 +32,7 @@ export function registerSuppression(program: Command): void {
 
 function registerOne(suppression: Command): void {
   ofAccount(suppression.command('list').description('what is suppressed, and why'))
-    .option('--search <text>', 'only addresses with this in them')
+    .option('--search <text>', 'only addresses that contain this')
     .option('--after <address>', 'continue after this address')
     .option('--stream <name>', 'only those who unsubscribed from this stream')
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1, MOST_AT_ONCE), 200)

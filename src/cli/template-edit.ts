@@ -39,7 +39,7 @@ function registerDrafts(template: Command): void {
   ofAccount(
     template.command('clone <slug>').description('copy a template so that you can change it'),
   )
-    .option('--as <slug>', 'under another slug')
+    .option('--as <slug>', 'the slug of the copy; the same by default')
     .action((slug: string, { account, json, as }: OwnOptions & { as?: string }) =>
       withOperations(account, async (api) => {
         const made = await api.templates.clone({ slug, as });
@@ -62,7 +62,7 @@ function registerDrafts(template: Command): void {
     .option('--description <text>', 'when to use it')
     .option(
       '--from <n>',
-      'the version to change, by default the newest; what is not given stays as it is',
+      'the version to start from, by default the newest; what you do not give stays as it is',
       wholeNumber('--from', 1),
     )
     .option('--publish', 'publish it at once')
@@ -99,7 +99,7 @@ function changeOf(options: PutOptions): Change {
 
 function registerUse(template: Command): void {
   ofAccount(template.command('publish <slug>').description('send this version from now on'))
-    .option('--version <n>', 'which one, by default the newest', versionNumber)
+    .option('--version <n>', 'the version; the newest by default', versionNumber)
     .action((slug: string, options: OwnOptions) =>
       withOperations(options.account, async ({ templates }) => {
         const version = options.version ?? (await newestOf(templates, slug));

@@ -50,7 +50,7 @@ function registerReading(template: Command): void {
     .option('--account <id>', 'as this account has it', accountNumber)
     .option(
       '--version <n>',
-      'a version of the account, by default the published one',
+      'a version of the account’s own; by default the published one',
       versionNumber,
     )
     .action((slug: string, options: Options) =>
@@ -149,7 +149,7 @@ interface RenderOptions extends Options {
 function registerRender(template: Command): void {
   withJson(template.command('render <slug>').description('print {subject, html, text} as JSON'))
     .option('--account <id>', 'as this account would send it', accountNumber)
-    .option('--version <n>', 'a version of the account, such as a draft', versionNumber)
+    .option('--version <n>', 'a version of the account’s own, such as a draft', versionNumber)
     .option('--sample', 'with the sample variables of the template')
     .option('--variables <file>', 'with the variables in this JSON file; - is standard input')
     .option('--locale <tag>', 'in this language, such as de')

@@ -50,7 +50,7 @@ function registerCreate(user: Command): void {
     .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'owner')
     .option('--name <name>', 'their name; by default the address')
     .option('--operator', 'sees and changes all accounts')
-    .option('--password-file <file>', 'with this password; - is standard input')
+    .option('--password-file <file>', 'read the password from this file; - is standard input')
     .action((email: string, options: UserOptions) =>
       withDatabase(async (database) => {
         if (options.account === undefined && !options.operator) {
@@ -122,7 +122,7 @@ function registerPassword(user: Command): void {
         'set a new password, shown only once; everyone signed in with the old one is signed out',
       ),
   )
-    .option('--password-file <file>', 'this password; - is standard input')
+    .option('--password-file <file>', 'read the password from this file; - is standard input')
     .action((email: string, options: UserOptions) =>
       withDatabase(async (database) => {
         const found = await requireUser(database, email);
@@ -142,7 +142,7 @@ function registerResetFactors(user: Command): void {
     user
       .command('reset-factors <email>')
       .description(
-        'remove authenticator app, passkeys and recovery codes; they sign in with the password alone',
+        'remove someone’s authenticator app, passkeys and recovery codes; the password alone then signs them in',
       ),
   ).action((email: string, options: UserOptions) =>
     withDatabase(async (database) => {
@@ -162,8 +162,8 @@ function registerResetFactors(user: Command): void {
 }
 
 function registerRights(user: Command): void {
-  withJson(user.command('operator <email>').description('let them see and change all accounts'))
-    .option('--off', 'no longer')
+  withJson(user.command('operator <email>').description('let someone see and change all accounts'))
+    .option('--off', 'take this right away again')
     .action((email: string, options: UserOptions & { off?: boolean }) =>
       withDatabase(async (database) => {
         const found = await requireUser(database, email);
@@ -174,7 +174,7 @@ function registerRights(user: Command): void {
       }),
     );
 
-  withJson(user.command('join <email>').description('make them a member of an account'))
+  withJson(user.command('join <email>').description('make someone a member of an account'))
     .requiredOption('--account <id>', 'the account', accountNumber)
     .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'developer')
     .action((email: string, options: UserOptions & { account: number }) =>

@@ -103,7 +103,7 @@ export function registerEndpoints(webhook: Command): void {
   ).action((id: string, options: WebhookOptions) => turn(id, options, false));
 
   onEndpoint(
-    webhook.command('enable <id>').description('send to it again, what was waiting included'),
+    webhook.command('enable <id>').description('send to it again, including what was waiting'),
   ).action((id: string, options: WebhookOptions) => turn(id, options, true));
 
   onEndpoint(

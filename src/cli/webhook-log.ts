@@ -37,7 +37,7 @@ export function registerLog(webhook: Command): void {
     );
 
   onEndpoint(
-    webhook.command('delivery <id>').description('one delivery: what is sent, what was answered'),
+    webhook.command('delivery <id>').description('one delivery: the request and the answer'),
   ).action((id: string, options: WebhookOptions) =>
     operating(async (here) => {
       const { account, endpointId } = await endpointOfDelivery(here.database, id);
@@ -60,7 +60,7 @@ export function registerLog(webhook: Command): void {
   )
     .option('--abandoned', 'all abandoned deliveries of the endpoint')
     .option('--from <time>', 'every event since then, such as 2026-11-15T10:00Z', readTime)
-    .option('--to <time>', 'until then; without it until now', readTime)
+    .option('--to <time>', 'until then; by default until now', readTime)
     .option('--event <type>', `only this type; repeat for more (${types})`, collect)
     .option('--dry-run', 'only count')
     .action((id: string, options: WebhookOptions) =>

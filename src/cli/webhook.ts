@@ -48,7 +48,7 @@ function registerTrying(webhook: Command): void {
   )
     .requiredOption('--account <id>', 'the account whose events to forward', accountNumber)
     .requiredOption('--forward <url>', 'where to POST, such as http://localhost:8000/hook')
-    .option('--secret <secret>', 'sign with this one instead of a new one')
+    .option('--secret <secret>', 'sign with this secret instead of a new one')
     .action((options: WebhookOptions & { account: number }) =>
       withDatabase((database) => listen(database, options)),
     );

@@ -134,5 +134,5 @@ function firstStart(apiUrl: string, key: string): string[] {
 }
 
 const LATER_START = [
-  '  API key    as before. A new one: npx sandmartin key create --account 1 --scope email:send --scope email:read',
+  '  API key    unchanged. To create another: npx sandmartin key create --account 1 --scope email:send --scope email:read',
 ];

@@ -61,7 +61,7 @@ export type BatchEmail = {
   tags?: string[] | undefined;
   /** When to send it: RFC 3339 with its offset from UTC, at most 30 days ahead. It is rendered now and stays `queued` until then. */
   scheduled_at?: string | undefined;
-  /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
+  /** Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing. */
   attachments?: ({
     /** File name, without a path. */
     filename: string;
@@ -69,7 +69,7 @@ export type BatchEmail = {
     content_base64: string;
     /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
     content_type: string;
-    /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
+    /** Makes it an image that the HTML shows with `<img src="cid:…">`. */
     content_id?: string | undefined;
     /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
@@ -125,7 +125,7 @@ export interface BatchRecipient {
   tags?: string[] | undefined;
   /** When to send it: RFC 3339 with its offset from UTC, at most 30 days ahead. It is rendered now and stays `queued` until then. */
   scheduled_at?: string | undefined;
-  /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
+  /** Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing. */
   attachments?: ({
     /** File name, without a path. */
     filename: string;
@@ -133,7 +133,7 @@ export interface BatchRecipient {
     content_base64: string;
     /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
     content_type: string;
-    /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
+    /** Makes it an image that the HTML shows with `<img src="cid:…">`. */
     content_id?: string | undefined;
     /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
@@ -166,9 +166,9 @@ export interface BatchError {
     path: string;
     /** What is wrong with it. */
     message: string;
-    /** In the text of a template. */
+    /** The line, in the text of a template. */
     line?: number | undefined;
-    /** In that line. */
+    /** The column in that line. */
     column?: number | undefined;
   })[];
 }
@@ -1765,15 +1765,15 @@ export interface Statistics {
   points: ({
     /** Messages that were accepted. */
     sends: number;
-    /** Of them delivered, whatever happened later. */
+    /** How many of them were delivered, whatever happened later. */
     delivered: number;
-    /** Of them opened by someone. */
+    /** How many of them were opened. */
     opened: number;
-    /** Of them with a link that was followed. */
+    /** How many of them had a link followed. */
     clicked: number;
-    /** Of them bounced. */
+    /** How many of them bounced. */
     bounced: number;
-    /** Of them reported as unwanted. */
+    /** How many of them were reported as unwanted. */
     complained: number;
     /** When the hour or day begins: ISO 8601, UTC. */
     at: string;
@@ -1782,15 +1782,15 @@ export interface Statistics {
   totals: {
     /** Messages that were accepted. */
     sends: number;
-    /** Of them delivered, whatever happened later. */
+    /** How many of them were delivered, whatever happened later. */
     delivered: number;
-    /** Of them opened by someone. */
+    /** How many of them were opened. */
     opened: number;
-    /** Of them with a link that was followed. */
+    /** How many of them had a link followed. */
     clicked: number;
-    /** Of them bounced. */
+    /** How many of them bounced. */
     bounced: number;
-    /** Of them reported as unwanted. */
+    /** How many of them were reported as unwanted. */
     complained: number;
   };
   /** Shares of what was sent, 0 to 1; null: nothing was. */
@@ -1815,15 +1815,15 @@ export interface Analytics {
   points: ({
     /** Recipients whose email was accepted. */
     recipients: number;
-    /** Of them reached, whatever happened later. */
+    /** How many of them were reached, whatever happened later. */
     delivered: number;
-    /** Of them who opened it. */
+    /** How many of them opened it. */
     opened: number;
-    /** Of them who followed a link. */
+    /** How many of them followed a link. */
     clicked: number;
-    /** Of them whose email bounced. */
+    /** For how many of them it bounced. */
     bounced: number;
-    /** Of them who reported it as unwanted. */
+    /** How many of them reported it as unwanted. */
     complained: number;
     /** When the hour or day begins: ISO 8601, UTC. */
     at: string;
@@ -1832,30 +1832,30 @@ export interface Analytics {
   totals: {
     /** Recipients whose email was accepted. */
     recipients: number;
-    /** Of them reached, whatever happened later. */
+    /** How many of them were reached, whatever happened later. */
     delivered: number;
-    /** Of them who opened it. */
+    /** How many of them opened it. */
     opened: number;
-    /** Of them who followed a link. */
+    /** How many of them followed a link. */
     clicked: number;
-    /** Of them whose email bounced. */
+    /** For how many of them it bounced. */
     bounced: number;
-    /** Of them who reported it as unwanted. */
+    /** How many of them reported it as unwanted. */
     complained: number;
   };
   /** The largest first; at most 50 for each hour. */
   by: ({
     /** Recipients whose email was accepted. */
     recipients: number;
-    /** Of them reached, whatever happened later. */
+    /** How many of them were reached, whatever happened later. */
     delivered: number;
-    /** Of them who opened it. */
+    /** How many of them opened it. */
     opened: number;
-    /** Of them who followed a link. */
+    /** How many of them followed a link. */
     clicked: number;
-    /** Of them whose email bounced. */
+    /** For how many of them it bounced. */
     bounced: number;
-    /** Of them who reported it as unwanted. */
+    /** How many of them reported it as unwanted. */
     complained: number;
     /** Such as the template. */
     value: string;
@@ -2157,7 +2157,7 @@ export interface RelayTest {
   ok: boolean;
   /** What was found, in a sentence. */
   detail: string;
-  /** Whether it reports deliveries (DSN, RFC 3461). Without, no email becomes `delivered` unless the provider notifies us. null: it could not be asked. */
+  /** Whether it reports deliveries (DSN, RFC 3461). Without it, no email becomes `delivered` unless the provider notifies us. null: it could not be asked. */
   dsn: boolean | null;
   /** Whether the connection is encrypted. */
   tls: boolean | null;
@@ -2253,7 +2253,7 @@ export interface Operations {
     tags?: string[] | undefined;
     /** When to send it: RFC 3339 with its offset from UTC, at most 30 days ahead. It is rendered now and stays `queued` until then. */
     scheduled_at?: string | undefined;
-    /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
+    /** Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing. */
     attachments?: ({
       /** File name, without a path. */
       filename: string;
@@ -2261,7 +2261,7 @@ export interface Operations {
       content_base64: string;
       /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
       content_type: string;
-      /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
+      /** Makes it an image that the HTML shows with `<img src="cid:…">`. */
       content_id?: string | undefined;
       /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
@@ -2303,7 +2303,7 @@ export interface Operations {
     tags?: string[] | undefined;
     /** When to send it: RFC 3339 with its offset from UTC, at most 30 days ahead. It is rendered now and stays `queued` until then. */
     scheduled_at?: string | undefined;
-    /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
+    /** Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing. */
     attachments?: ({
       /** File name, without a path. */
       filename: string;
@@ -2311,7 +2311,7 @@ export interface Operations {
       content_base64: string;
       /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
       content_type: string;
-      /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
+      /** Makes it an image that the HTML shows with `<img src="cid:…">`. */
       content_id?: string | undefined;
       /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
@@ -2349,7 +2349,7 @@ export interface Operations {
     tags?: string[] | undefined;
     /** When to send it: RFC 3339 with its offset from UTC, at most 30 days ahead. It is rendered now and stays `queued` until then. */
     scheduled_at?: string | undefined;
-    /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
+    /** Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing. */
     attachments?: ({
       /** File name, without a path. */
       filename: string;
@@ -2357,7 +2357,7 @@ export interface Operations {
       content_base64: string;
       /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
       content_type: string;
-      /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
+      /** Makes it an image that the HTML shows with `<img src="cid:…">`. */
       content_id?: string | undefined;
       /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
@@ -3621,10 +3621,10 @@ export interface Operations {
   };
 }
 
-/** What webhooks tell of. */
+/** The event types of webhooks. */
 export const EVENT_TYPES = ['delivery', 'open', 'click', 'bounce', 'complaint', 'subscription'] as const;
 
-/** Method, path and what may be tried again, by the name of the call. */
+/** Method, path and what may be retried, by the name of the call. */
 export const ROUTES = {
   'send': { method: 'POST', path: '/v1/send', sends: true },
   'sendBatch': { method: 'POST', path: '/v1/send/batch', sends: true },

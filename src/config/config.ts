@@ -82,10 +82,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     else faults.push(`${name}: ${result.error.issues[0]?.message ?? 'is not valid'}`);
   }
   if ((parsed.FEEDBACK_TLS_CERT === undefined) !== (parsed.FEEDBACK_TLS_KEY === undefined)) {
-    faults.push('FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY: one needs the other');
+    faults.push('FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY: set both or neither');
   }
   if ((parsed.TLS_CERT === undefined) !== (parsed.TLS_KEY === undefined)) {
-    faults.push('TLS_CERT and TLS_KEY: one needs the other');
+    faults.push('TLS_CERT and TLS_KEY: set both or neither');
   }
   if (parsed.SMTPS_PORT !== undefined && parsed.TLS_CERT === undefined) {
     faults.push('SMTPS_PORT: needs TLS_CERT and TLS_KEY');

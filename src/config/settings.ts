@@ -157,7 +157,7 @@ export const SETTINGS = {
     schema: lowerCaseList,
     shownDefault: 'unset: none',
     description:
-      'Headers that senders may set although relays act on them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or get around your tracking and routing.',
+      'Headers that senders may set although relays act on them, comma-separated, such as `X-PM-Tag`. All others that control a relay (of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others) are refused, because a sender could use them to add recipients or get around your tracking and routing.',
   },
   SMTP_PORT: {
     schema: port.optional(),
@@ -224,7 +224,7 @@ export const SETTINGS = {
     ),
     shownDefault: 'unset: only reports that bring back a token of ours count',
     description:
-      'Who is trusted without a token of ours, comma-separated: addresses and networks from which reports come, and domains whose valid DKIM signature a complaint has, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
+      'Who is trusted without a token of ours, comma-separated: addresses and networks that send reports, and domains that sign complaints with DKIM, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
   },
   SES_TOPICS: {
     schema: list.refine(
@@ -336,7 +336,7 @@ export function describeConfig(): string {
     'Generated from `src/config/settings.ts` by `npm run generate`; change it there.',
     '',
     'Everything is set by environment variables. None is needed to start. An empty variable counts as unset.',
-    'If any is wrong, the service does not start and names all that are wrong.',
+    'If any value is wrong, the service does not start and lists every wrong one.',
     '',
     '| variable | default | meaning |',
     '| --- | --- | --- |',

@@ -46,7 +46,7 @@ export function createStreams(log: Log): Streams {
       }
       const end = new AbortController();
       open.set(end, stream.person);
-      // From now on: whoever leaves during the first look is not followed for ever.
+      // From now on: a viewer who leaves during the first query is not followed forever.
       reply.raw.once('close', () => end.abort());
       // Refusals, such as for an id of another account, are still plain answers.
       const first = await stream.read().catch((error) => {
@@ -87,7 +87,7 @@ async function follow(
   let heardAt = performance.now();
   for (let value = first; ; value = await stream.read()) {
     const text = JSON.stringify(value);
-    // For whoever has not read the last one yet, only what is newest by then is of use.
+    // A viewer who has not read the last state yet only needs the newest.
     if (text !== shown && !response.writableNeedDrain) {
       shown = text;
       response.write(`event: ${stream.event}\ndata: ${text}\n\n`);

@@ -1,5 +1,5 @@
 // One attempt to hand an email to the relay, step by step. Before: worker.ts claimed and loaded it.
-// After: outcomes.ts records what came of it. The email itself is made in making.ts, the events in
+// After: outcomes.ts records the result. The email itself is composed in making.ts, the events in
 // attempt-events.ts.
 import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
@@ -347,7 +347,7 @@ const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
   handOver: null,
 });
 
-/** An email whose content is gone can no longer be sent; it must not be retried for ever. */
+/** An email whose content was deleted can no longer be sent; it must not be retried forever. */
 export const contentGone = (claimed: ClaimedMessage): Outcome =>
   finished(claimed, [contentGoneEvent(claimed)]);
 

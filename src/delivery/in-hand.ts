@@ -1,6 +1,6 @@
-// What a worker has in hand, by account, and how much more it may claim. Used by worker.ts before
-// every claim. Half of the places are filled in one go, so that a claim is worth its cost. The rest
-// is only for newcomers: accounts with little in hand do not wait until another's emails are gone.
+// What a worker has claimed, by account, and how much more it may claim. Used by worker.ts before
+// every claim. Half of the places are filled at once, so that a claim is worth its cost. The rest
+// is only for newcomers: accounts with little claimed do not wait until another's emails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
 

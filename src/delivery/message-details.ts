@@ -184,7 +184,7 @@ function isAbout(event: TimelineEvent, address: string, recipientCount: number):
   return event.recipients.some((one) => addressKey(String(one)) === addressKey(address));
 }
 
-/** Past its retention, it is no longer known who was in a header. */
+/** Past its retention, nobody knows any longer who was in a header. */
 function kindOf(head: StoredHead | null, address: string): RecipientState['kind'] {
   const isIn = (list: readonly { address: string }[]): boolean =>
     list.some((mailbox) => addressKey(mailbox.address) === addressKey(address));

@@ -1,6 +1,6 @@
 // A person decides what happened to an email of unknown outcome: it counts as sent, or it is sent
-// again with the same Message-ID. Before: the line was cut after the content (attempt.ts), or the
-// outcome could not be recorded (worker.ts).
+// again with the same Message-ID. Before: the connection broke after the content (attempt.ts), or
+// the outcome could not be recorded (worker.ts).
 import { Problem } from '../errors.ts';
 import { unknownRecipients } from '../events/attempts.ts';
 import { recordEvents } from '../events/record.ts';

@@ -46,28 +46,28 @@ import { createTurns } from './turns.ts';
 const POLL_EVERY_MS = 200;
 /** After a temporary fault, such as an unreachable database. */
 const AGAIN_AFTER_MS = 5_000;
-/** A server that is delayed longer than this makes no claim: nobody would receive the answer. */
+/** A server that is delayed longer than this claims nothing: nobody would receive the answer. */
 const CLAIMED_WITHIN_MS = 5_000;
-/** Contents in memory at a time, for all emails in hand. */
+/** Contents in memory at a time, for all claimed emails. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
-/** Emails made at a time: signing has four threads. */
+/** Emails composed at a time: signing has four threads. */
 const MADE_AT_A_TIME = 8;
 const MADE_IN_A_TURN = 2;
-/** Emails in hand for every connection that the relays may have. */
+/** Claimed emails for every connection that the relays may have. */
 const IN_HAND_PER_CONNECTION = 16;
-/** Two small records cost the server twice as much as one with both. */
+/** Two small records cost the server twice as much as one larger record. */
 const WORTH_ANOTHER_RECORD = 32;
 /**
- * A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. On Citus a
- * record is about one shard, and most of its cost is planning: it waits for more.
+ * A record of 14 costs nearly as much as one of 64. A lone email waits for nobody. On Citus a
+ * record covers one shard, and most of its cost is planning: it waits for more.
  */
 const RECORDED_TOGETHER = 64;
 const RECORDED_WITHIN_MS = 20;
 const RECORDED_ON_CITUS_WITHIN_MS = 200;
 /**
- * On stop, dialogues that have begun get the first, everything together the second. Shorter than
- * what a process gets (cli/serve.ts).
+ * On stop, dialogues that have begun get the first time, everything together the second. Shorter
+ * than the time a process gets (cli/serve.ts).
  */
 const DIALOGUES_END_WITHIN_MS = 5_000;
 const STOPS_WITHIN_MS = 8_000;
@@ -93,8 +93,8 @@ export interface Worker {
   /** Whether any of its relays can. */
   canTake(): boolean;
   /**
-   * Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, even if
-   * something hangs.
+   * Takes nothing new, finishes what has begun and gives back the rest; within eight seconds, even
+   * if something hangs.
    */
   stop(): Promise<void>;
 }
@@ -237,7 +237,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     try {
       const begun: Promise<void>[] = [];
       for (const loaded of await loadGroup(database, group, couldNotLoad)) {
-        // An email that arrives in the meantime needs the event loop eight times until the relay
+        // An email that arrives in the meantime needs the event loop eight times before the relay
         // has it: each time it waits for two of these, not for a whole claim.
         if (begun.length > 0 && begun.length % MADE_IN_A_TURN === 0) await othersTurn();
         begun.push(handle(claim, loaded));
@@ -410,7 +410,7 @@ function describe({ handOver }: Outcome): string {
   const taken = handOver?.recipients.filter(({ result }) => result === 'accepted') ?? [];
   return taken.length === 0
     ? 'What happened to it could not be recorded:'
-    : `The relay took it for ${taken.map((it) => it.recipient).join(', ')}, which could not be recorded:`;
+    : `The relay accepted it for ${taken.map((it) => it.recipient).join(', ')}, but that could not be recorded:`;
 }
 
 function groupsThatFit(rows: ClaimedMessage[]): ClaimedMessage[][] {

@@ -126,7 +126,8 @@ async function recordReports(
 
 interface KnownEmail {
   /**
-   * A report can only be about people its email went to, so that nobody is suppressed by hearsay.
+   * A report can only be about people its email went to, so that nobody is suppressed because of a
+   * rumour.
    */
   recipients: string[];
   stream: string;

@@ -171,7 +171,8 @@ export class Tokens {
   }
 
   private finish(at: number): false {
-    // If a page ends within the text of a <style> or the like, nothing is shown from its tag on.
+    // If a page ends within the text of an element such as <style>, nothing is shown from its tag
+    // on.
     const isWithin = this.kind !== 'close' && this.element.content !== 'markup';
     this.end = isWithin ? this.openedAt : at;
     return false;

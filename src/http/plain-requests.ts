@@ -1,9 +1,9 @@
 // Plain requests, read straight off the socket: HTTP/1.1 as nearly every client speaks it, a GET
 // without a body or a POST with a Content-Length and a small one, and nothing unusual in the head.
-// Measured: node:http takes 70 µs of CPU to read and answer a send, this 35. Whatever is not exactly
-// so goes on to node:http with every byte of it, and its connection stays there: node:http knows all
-// of HTTP, this only has to know what it does not know. tests/http/plain-requests.test.ts compares
-// the two. Before it: server.ts. After it: the doors for sends, timelines and agents.
+// Measured: node:http takes 70 µs of CPU to read and answer a send, this 35. Anything else goes
+// on to node:http with every byte of it, and its connection stays there: node:http knows all of
+// HTTP, this only has to know what it does not know. tests/http/plain-requests.test.ts compares the
+// two. Before it: server.ts. After it: the doors for sends, timelines and agents.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpAnswer } from './answer.ts';
@@ -50,13 +50,13 @@ export function takePlainRequests(
 
   function attend(socket: Socket): void {
     /**
-     * The part of a request that has arrived. What follows a whole one stays in the socket until
-     * that is answered.
+     * The part of a request that has arrived. What follows a complete one stays in the socket until
+     * that one is answered.
      */
     let held: Buffer | undefined;
     /**
-     * Since when the rest of a request is waited for. Who has said nothing yet is only idle:
-     * clients open some ahead.
+     * Since when the rest of a request has been awaited. A client that has sent nothing yet is only
+     * idle: clients open some connections in advance.
      */
     let waitingSince: number | undefined;
     let pieces = 0;
@@ -71,7 +71,7 @@ export function takePlainRequests(
       },
       checkDeadline: (now: number) => {
         if (answering || waitingSince === undefined || now - waitingSince < limits.headMs) return;
-        // Whoever has sent the head gets the time that a body is given.
+        // A client that has sent the head gets as much time as a body is given.
         if (held?.includes(HEAD_END)) leaveToNode();
         else refuseHalf(server, socket, 'ERR_HTTP_REQUEST_TIMEOUT');
       },
@@ -184,7 +184,7 @@ interface Connection {
   checkDeadline: (now: number) => void;
 }
 
-/** A request that stops or ends in the middle is answered as node:http has it answered. */
+/** A request that stops or ends in the middle is answered as node:http would answer it. */
 function refuseHalf(server: Server, socket: Socket, code: string): void {
   const error = Object.assign(new Error('The request is not complete.'), { code });
   const told = server.emit('clientError', error, socket);

@@ -1,6 +1,6 @@
-// The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that
+// The HTTP servers of every door: deadlines for heads, a limit on connections, and answers that
 // reach clients that are still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts,
-// whose handlers are put behind `guard`.
+// whose handlers are wrapped in `guard`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpHandler } from './answer.ts';
@@ -8,13 +8,11 @@ import { MOST_BODY_BYTES } from './body.ts';
 import { oneByOne } from './one-by-one.ts';
 
 export interface HttpLimits {
-  /**
-   * A request's head, or on the short way the whole small request, must arrive within this time.
-   */
+  /** A request's head, or a whole small request on the short path, must arrive within this time. */
   headMs: number;
   /** An answered connection is kept this long for the next request. */
   keepAliveMs: number;
-  /** A client that takes nothing of its answer for this long is cut off. */
+  /** A client that reads nothing of its answer for this long is cut off. */
   unreadMs: number;
   /** A client that is answered before its body was read gets this long to read the answer. */
   lingerMs: number;
@@ -75,7 +73,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     const lingering = new WeakSet<Socket>();
     return oneByOne((request, response) => {
       const { socket } = request;
-      // After an answer that closes the connection nothing matters any more.
+      // After an answer that closes the connection, nothing else matters.
       if (lingering.has(socket)) return;
       response.once('finish', () => {
         if (request.complete && response.statusCode < 400) connections.prove(socket);
@@ -116,7 +114,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
 const BEATS = 10;
 
 /**
- * Node's own timeout does not do: a client that keeps sending is active, whether it reads or not.
+ * Node's own timeout is not enough: a client that keeps sending is active, whether it reads or not.
  */
 function cutOffUnread(server: Server, afterMs: number): (response: ServerResponse) => void {
   const answers = new Map<ServerResponse, { taken: number; beats: number }>();
@@ -124,7 +122,7 @@ function cutOffUnread(server: Server, afterMs: number): (response: ServerRespons
     for (const [{ socket }, seen] of answers) {
       if (socket === null) continue;
       const taken = socket.bytesWritten - socket.writableLength;
-      // Nothing to read: we are at work on it.
+      // Nothing to read: we are working on it.
       if (socket.writableLength === 0 || taken !== seen.taken)
         Object.assign(seen, { taken, beats: 0 });
       else if (++seen.beats >= BEATS) socket.destroy();

@@ -84,10 +84,13 @@ async function decide(
       door: 'dashboard',
       action: `${wish}_email`,
       requestId: `link ${messageId}`,
-      changes: [{ target: messageId, after: { state, sha256, by: 'a mailed link' } }],
+      changes: [{ target: messageId, after: { state, sha256, by: 'an emailed link' } }],
     });
   });
-  deps.log.info({ account: accountId, message: messageId, wish }, 'decided by a mailed link');
+  deps.log.info(
+    { account: accountId, message: messageId, wish },
+    'decided through an emailed link',
+  );
 }
 
 function sendOver(response: ServerResponse): void {
@@ -97,7 +100,7 @@ function sendOver(response: ServerResponse): void {
   });
 }
 
-/** A POST that says neither is not a decision: nothing is sent by accident. */
+/** A POST that names neither is not a decision: nothing is sent by accident. */
 function sendUndecided(response: ServerResponse): void {
   sendPage(response, 400, {
     title: 'Nothing was decided',
@@ -146,10 +149,10 @@ const text = escapeAttribute;
 
 const PIECE_CHARS = 64 * 1024;
 
-/** Escaped, an email of 25 MB may have 125: never all of it at once. */
+/** Escaped, an email of 25 MB may have 125 MB: it is never escaped as a whole. */
 function* inPieces(long: string): Generator<string> {
   for (let at = 0; at < long.length; ) {
-    // Halves of a character are never apart.
+    // Never splits a character.
     const end = at + PIECE_CHARS + (isHighSurrogate(long.charCodeAt(at + PIECE_CHARS - 1)) ? 1 : 0);
     yield text(long.slice(at, end));
     at = end;

@@ -13,7 +13,7 @@ export async function answerClick(
   if (token === undefined) {
     sendPage(response, 404, {
       title: 'This link does not work',
-      text: 'It is incomplete, or too old. Open it from the email again, or ask its sender.',
+      text: 'It is incomplete or too old. Open it from the email again, or ask the sender.',
     });
     return;
   }
@@ -21,7 +21,7 @@ export async function answerClick(
   if (!(await deps.links.leads(token))) {
     sendPage(response, 410, {
       title: 'This link is switched off',
-      text: 'The service that sent the email no longer leads to this address. You do not need to do anything.',
+      text: 'The service that sent this email no longer opens its address. You do not need to do anything.',
     });
     return;
   }

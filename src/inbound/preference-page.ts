@@ -35,10 +35,10 @@ export function preferencePage(page: PreferencePage): Document {
       '<h1>Email preferences</h1>',
       saved ? '<p class="note" role="status">Your choices are saved.</p>' : '',
       suppressed
-        ? `<p class="note">No email is sent to this address at present: earlier ones came back, were reported as unwanted, or were stopped by ${escaped(sender)}. What you choose here takes effect once that changes.</p>`
+        ? `<p class="note">No email is sent to this address at the moment: earlier ones came back, were reported as unwanted, or were stopped by ${escaped(sender)}. What you choose here takes effect once that changes.</p>`
         : '',
       `<p>What may ${escaped(sender)} send to <strong>${escaped(address)}</strong>?</p>`,
-      choices.length === 0 ? '<p>There is nothing to choose at present.</p>' : formOf(choices),
+      choices.length === 0 ? '<p>There is nothing to choose at the moment.</p>' : formOf(choices),
       none
         ? '<p>You are unsubscribed from everything, including what may be added later.</p>'
         : NO_MORE,

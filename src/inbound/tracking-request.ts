@@ -50,5 +50,5 @@ export function tokenTextAt(request: IncomingMessage, path: string): string {
 export const sendUnusable = (response: ServerResponse): void =>
   sendPage(response, 404, {
     title: 'This link does not work',
-    text: 'It is incomplete, or too old. Open it from the email again, or ask its sender.',
+    text: 'It is incomplete or too old. Open it from the email again, or ask the sender.',
   });

@@ -57,5 +57,5 @@ const NEXT: Record<ProblemCode | 'internal', string> = {
     'Nothing was queued. Wait for retry_after_seconds, then call again with the same arguments.',
   unavailable:
     'The call may or may not have taken effect. Wait for retry_after_seconds, then call again with the same arguments and the same idempotency_key.',
-  'too-slow': 'Nothing was done. Send the request again, faster.',
+  'too-slow': 'Nothing was done. The request arrived too slowly. Send it again.',
 };

@@ -111,7 +111,7 @@ export function createMcpServer(deps: McpDeps): McpServer {
       if (tool === undefined) {
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
-          `There is no tool ${params.name.slice(0, 100)}; tools/list shows those there are.`,
+          `There is no tool ${params.name.slice(0, 100)}; tools/list shows the ones you can call.`,
         );
       }
       return callOrAsk(deps, tool, caller, params.arguments ?? {}, mcpReq);

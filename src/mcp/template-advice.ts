@@ -28,7 +28,7 @@ async function adviseOnSlug(templates: Offering, caller: Caller, slug: string) {
     known.map((template) => template.slug),
   );
   if (similar.length === 0) {
-    return { next: 'Nothing was done. Call list_templates for the templates there are.' };
+    return { next: 'Nothing was done. Call list_templates to see the templates.' };
   }
   return {
     next: 'Nothing was done. Use one of did_you_mean, or call list_templates.',

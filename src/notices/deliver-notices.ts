@@ -139,7 +139,7 @@ function wordsOfLoss(
         ];
   return {
     subject,
-    text: `Hello ${notice.user.name},\n\n${what}\n\nIf this was you, there is nothing to do. If not, choose a new password and check your sign-in settings now:\n${baseUrl}/profile\n`,
+    text: `Hello ${notice.user.name},\n\n${what}\n\nIf this was you, you do not need to do anything. If not, choose a new password and check your sign-in settings now:\n${baseUrl}/profile\n`,
   };
 }
 

@@ -150,5 +150,5 @@ function lacking({ keyId }: Caller, scope: Scope): string {
   }
   return keyId === null
     ? `Your role does not allow this: it needs the scope ${scope}. An owner of the account can change roles.`
-    : `This API key lacks the scope ${scope}. The owner of the account can make one that has it.`;
+    : `This API key lacks the scope ${scope}. The owner of the account can create one that has it.`;
 }

@@ -112,7 +112,7 @@ async function requireOwn(
   if (ofAllEmails) {
     throw new Problem(
       'forbidden',
-      'The rule own_messages of this key: it may read and change only what it sent itself, and this is about the emails of every key. The owner of the account can make a key without that rule.',
+      'The rule own_messages of this key: it may read and change only what it sent itself, and this call concerns the emails of every key. The owner of the account can create a key without that rule.',
     );
   }
   if (typeof id !== 'string') return;

@@ -131,7 +131,7 @@ const tested = z
       .boolean()
       .nullable()
       .describe(
-        'Whether it reports deliveries (DSN, RFC 3461). Without, no email becomes `delivered` unless the provider notifies us. null: it could not be asked.',
+        'Whether it reports deliveries (DSN, RFC 3461). Without it, no email becomes `delivered` unless the provider notifies us. null: it could not be asked.',
       ),
     tls: z.boolean().nullable().describe('Whether the connection is encrypted.'),
   })

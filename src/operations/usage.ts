@@ -14,11 +14,11 @@ const whole = z.number().int();
 
 const figures = z.object({
   sends: whole.describe('Messages that were accepted.'),
-  delivered: whole.describe('Of them delivered, whatever happened later.'),
-  opened: whole.describe('Of them opened by someone.'),
-  clicked: whole.describe('Of them with a link that was followed.'),
-  bounced: whole.describe('Of them bounced.'),
-  complained: whole.describe('Of them reported as unwanted.'),
+  delivered: whole.describe('How many of them were delivered, whatever happened later.'),
+  opened: whole.describe('How many of them were opened.'),
+  clicked: whole.describe('How many of them had a link followed.'),
+  bounced: whole.describe('How many of them bounced.'),
+  complained: whole.describe('How many of them were reported as unwanted.'),
 });
 
 const share = z.number().nullable();
@@ -50,11 +50,11 @@ const statistics = z
 
 const recipientFigures = z.object({
   recipients: whole.describe('Recipients whose email was accepted.'),
-  delivered: whole.describe('Of them reached, whatever happened later.'),
-  opened: whole.describe('Of them who opened it.'),
-  clicked: whole.describe('Of them who followed a link.'),
-  bounced: whole.describe('Of them whose email bounced.'),
-  complained: whole.describe('Of them who reported it as unwanted.'),
+  delivered: whole.describe('How many of them were reached, whatever happened later.'),
+  opened: whole.describe('How many of them opened it.'),
+  clicked: whole.describe('How many of them followed a link.'),
+  bounced: whole.describe('For how many of them it bounced.'),
+  complained: whole.describe('How many of them reported it as unwanted.'),
 });
 
 const analytics = z

@@ -1,4 +1,4 @@
-// What was posted to webhook endpoints: test events, the log of deliveries, and sending again.
+// What was posted to webhook endpoints: test events, the log of deliveries, and replays.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { HookType } from '../events/kinds.ts';

@@ -65,7 +65,7 @@ export async function createInvitation(
          token_hash = excluded.token_hash, created_at = now(), expires_at = excluded.expires_at`,
       [wish.accountId, uuid, email, wish.role, wish.invitedBy, hash],
     );
-    // Still under the lock: the next invitation of the same address takes this one's place.
+    // Still under the lock: the next invitation to the same address replaces this one.
     return await client.query<InvitationRow>(`${SELECT} WHERE i.account_id = $1 AND i.id = $2`, [
       wish.accountId,
       uuid,
@@ -140,7 +140,7 @@ export async function acceptInvitation(
   }
   const prepared = proved ?? (await prepareUser({ ...answer, name: answer.name ?? '', email }));
   return await database.transaction(async (client) => {
-    // First of all, as whoever invites does.
+    // First of all, as when someone is invited.
     await lockAccount(client, accountId);
     const role = await takeInvitation(client, answer.token);
     const user = 'id' in prepared ? prepared : await addUser(client, clock, prepared);
@@ -149,7 +149,7 @@ export async function acceptInvitation(
   });
 }
 
-/** One wins, even when the link is used twice at once. */
+/** One wins, even if the link is used twice at once. */
 async function takeInvitation(client: Queryable, token: string): Promise<MemberRole> {
   const key = readToken(token);
   const [row] = await client.query<{ role: MemberRole }>(

@@ -218,8 +218,8 @@ export async function countMembers(database: Queryable): Promise<Map<number, num
 }
 
 /**
- * Who is a member already keeps their role, and nobody who is one has an invitation: an old link
- * must neither change a role nor bring back who was removed.
+ * Someone who is already a member keeps their role, and no member has an invitation: an old link
+ * must neither change a role nor bring back someone who was removed.
  */
 export async function addMember(
   client: Queryable,

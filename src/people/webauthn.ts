@@ -136,7 +136,7 @@ function readCoseKey(bytes: Buffer): KeyObject {
   } catch (cause) {
     throw notOurs('its key cannot be read', cause);
   }
-  throw notOurs('its key is of a kind that nobody asked for');
+  throw notOurs('its key is of a kind that was not requested');
 }
 
 /** RFC 8949 3: only what a COSE key is made of. Reading past the end throws. */

@@ -23,7 +23,7 @@ export interface GroupOptions<Item, Result> {
   worthAnother?: number;
   /**
    * A group smaller than this waits for more items, at most this many milliseconds, as long as
-   * `moreToCome` says that there will be some. It is told how many wait, and the first of them.
+   * `moreToCome` expects some. It is passed how many wait, and the first of them.
    */
   company?: {
     items: number;
@@ -31,11 +31,11 @@ export interface GroupOptions<Item, Result> {
     moreToCome: (waiting: number, first: Item) => boolean;
   };
   /**
-   * Whose item it is: where not all fit into a group, owners take turns. Who has nothing in flight
-   * does not wait for a crowd of another's that has: theirs is a group beside it.
+   * Whose item it is: if not all fit into a group, owners take turns. An owner with nothing in
+   * flight does not wait for another's crowd: its items form a group beside it.
    */
   ownerOf?: (item: Item) => unknown;
-  /** Items with the same value share a group, others never: each such group waits separately. */
+  /** Items with the same value share a group, others never do: each such group waits separately. */
   apart?: (item: Item) => unknown;
 }
 
@@ -73,7 +73,7 @@ export function createGroupCommit<Item, Result>(
 function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupCommit<Item, Result> {
   const waiting = createLine<Waiting<Item, Result>>();
   const inFlight = new Set<Promise<void>>();
-  /** How many items of each owner are in flight, and of how many owners a crowd is. */
+  /** How many items of each owner are in flight, and how many owners have a crowd. */
   const flying = new Map<unknown, number>();
   let crowds = 0;
   let scheduled = false;
@@ -111,7 +111,10 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
     return waiting.count() >= enough && inFlight.size < options.mostInFlight;
   }
 
-  /** Somebody has nothing in flight, where another has a crowd. One group at a time is for them. */
+  /**
+   * An owner has nothing in flight while another has a crowd. One group at a time is for such
+   * owners.
+   */
   const isKeptWaiting = (): boolean =>
     crowds > 0 && inFlight.size <= options.mostInFlight && waiting.first(flying) !== undefined;
 

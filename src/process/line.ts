@@ -1,12 +1,15 @@
-// A line in which owners take turns: whoever has much waiting delays only themselves. Used by group
-// commits, where what one account sends must not keep others from the next group.
+// A queue in which owners take turns: whoever has much waiting delays only themselves. Used by
+// group commits, so that one account's sends do not keep others out of the next group.
 
 export interface Line<Entry> {
   count(): number;
   add(owner: unknown, entry: Entry): void;
-  /** Whose turn it is, passing over these owners; undefined: nobody else waits. */
+  /**
+   * The first item of the owner whose turn it is, skipping these owners; undefined: nobody else
+   * waits.
+   */
   first(except?: Owners): Entry | undefined;
-  /** Takes the first, whose owner goes to the end. */
+  /** Takes the first item; its owner moves to the end. */
   take(except?: Owners): Entry;
 }
 
@@ -15,18 +18,18 @@ export type Owners = Pick<ReadonlySet<unknown>, 'has'>;
 interface Lane<Entry> {
   owner: unknown;
   entries: Entry[];
-  /** Those before it were taken: shifting 50,000 for each one taken would be slow. */
+  /** Items before this were taken: shifting 50,000 for each one would be slow. */
   at: number;
 }
 
 export function createLine<Entry>(): Line<Entry> {
   const ofOwner = new Map<unknown, Lane<Entry>>();
-  // Each in its turn, from the one at `turn` on and round again.
+  // Owners in turn, starting at `turn` and wrapping around.
   const lanes: Lane<Entry>[] = [];
   let turn = 0;
   let count = 0;
 
-  /** The place of the next of whom none is passed over; -1: there is none. */
+  /** The position of the next owner that is not skipped; -1: there is none. */
   function next(except?: Owners): number {
     for (let n = 0; n < lanes.length; n++) {
       const place = (turn + n) % lanes.length;
@@ -35,7 +38,7 @@ export function createLine<Entry>(): Line<Entry> {
     return -1;
   }
 
-  /** Behind all others: just before whoever has the turn. */
+  /** After all others: just before the owner whose turn it is. */
   function putLast(lane: Lane<Entry>): void {
     lanes.splice(turn, 0, lane);
     turn = (turn + 1) % lanes.length;

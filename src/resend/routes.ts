@@ -286,7 +286,7 @@ function lastEvent({ status, scheduled_at, cancelled_at, events }: Told): string
 
 /** By the first part of the path: what it is, and what to use instead. */
 const NOT_SERVED: Record<string, string> = {
-  'api-keys': 'API keys: make them in the dashboard or with /v1/keys',
+  'api-keys': 'API keys here: create them in the dashboard or with /v1/keys',
   audiences: 'audiences',
   automations: 'automations',
   broadcasts: 'broadcasts',
@@ -318,7 +318,7 @@ export function routeFor(method: string, path: string): { route: Route; id: stri
   const resource = path.split('/', 2)[1] ?? '';
   if (RESOURCES.has(resource)) {
     throw new NotServed(
-      `${method} ${path.slice(0, 100)}: this service does not have ${NOT_SERVED[resource]}.`,
+      `${method} ${path.slice(0, 100)}: this service does not offer ${NOT_SERVED[resource]}.`,
     );
   }
   throw new Problem('not-found', `There is nothing at ${method} ${path.slice(0, 100)}.`);

@@ -15,7 +15,7 @@ export interface RestDeps extends ServeDeps {
   metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, HttpHandler>;
-  /** The same doors for requests that came the short way, by method and path. */
+  /** The same doors for requests that took the short path, by method and path. */
   plainRequests: PlainAnswers;
   /** Another door on the same port that takes this request; undefined: none does. */
   otherDoor: (request: IncomingMessage) => HttpHandler | undefined;

@@ -1,6 +1,6 @@
-// The docs as Markdown at /docs with the pictures and files that they link to, and /llms.txt, which
-// tells programs that read for a person where everything is. Read once at start: what is served is
-// a list of names, never a path of the request.
+// The docs as Markdown at /docs, with the pictures and files that they link to, and /llms.txt,
+// which tells programs that read for a person where everything is. Read once at start: requests are
+// looked up in a list of names and never become a path.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
@@ -50,7 +50,7 @@ function readDocuments(): Document[] {
     });
 }
 
-/** What stands beside the documents, by its path. */
+/** The files beside the documents, by path. */
 function readFiles(): Map<string, { type: string; bytes: Buffer }> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return new Map(

@@ -1,6 +1,5 @@
-// GET /gallery: every system template, for whoever has just started the service and is in the
-// sandbox. With a relay of your own it is gone: a server on the internet shows strangers nothing
-// it need not.
+// GET /gallery: every system template, for people who have just started the service in the sandbox.
+// With a real relay it is absent: a server on the internet shows strangers nothing it need not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler } from '../http/answer.ts';
 import type { Catalog } from '../templates/catalog.ts';
@@ -8,7 +7,7 @@ import { GALLERY_PAGE, openGallery } from '../templates/gallery.ts';
 import { PAGE_POLICY } from '../templates/gallery-page.ts';
 import type { Making } from '../templates/making.ts';
 
-/** Emails run nothing and load nothing; what they carry is in them. */
+/** Emails run nothing and load nothing; what they carry is inside them. */
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-same-origin";
 
@@ -26,7 +25,7 @@ export function galleryRoutes(deps: {
       return;
     }
     const [path = ''] = url.split('?');
-    // Its parts are found beside the page, which is a file in a folder.
+    // Its parts are next to the page, as in a folder of files.
     if (path === '/gallery' && deps.inSandbox()) {
       response.writeHead(302, { location: '/gallery/' }).end();
       return;

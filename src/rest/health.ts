@@ -9,8 +9,8 @@ import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 
 /**
- * Something a role needs to do its work; a rejection says what is wrong, and a Problem says it to
- * everybody.
+ * Something a role needs to do its work; a rejection says what is wrong, and a Problem may be shown
+ * to everyone.
  */
 export interface ReadyCheck {
   name: string;
@@ -31,8 +31,8 @@ export const HEALTH_PATHS = ['/healthz', '/readyz', '/metrics'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
 /**
- * `own`: a port that is there for this, and its operator says who reaches it. `private`: the
- * machine itself, and whatever a proxy on it passes on. `public`: the network.
+ * `own`: a port of its own, whose operator decides who can reach it. `private`: the machine itself,
+ * and whatever a proxy on it passes on. `public`: the network.
  */
 export type Exposure = 'own' | 'private' | 'public';
 
@@ -78,7 +78,7 @@ const reasonOf = ({ message, cause }: Error): string =>
 const publicReasonOf = (error: Error): string =>
   error instanceof Problem
     ? error.detail
-    : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
+    : 'It is not ready. The log says why, and so does this path on METRICS_PORT or from the machine itself.';
 
 async function answerMetrics(deps: HealthDeps): Promise<HttpAnswer> {
   // Without the database the gauges stay as they were; the other metrics matter most at that
@@ -116,8 +116,8 @@ const comesFromHere = (exposure: Exposure, headers: IncomingHttpHeaders): boolea
   exposure === 'own' || (exposure === 'private' && !isForwarded(headers));
 
 /**
- * On loopback too, what a proxy passes on comes from elsewhere, and so does what was sent to
- * another name: by a proxy that keeps it, or by a browser whose page made its own name mean this
+ * Even on loopback, what a proxy passes on comes from elsewhere. So does a request for another host
+ * name: from a proxy that keeps the name, or from a browser whose page made its own name mean this
  * machine.
  */
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
@@ -140,7 +140,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
   text: JSON.stringify(body),
 });
 
-/** The port of its own. Who opens it to the network decides who reaches it. */
+/** The separate port. Whoever opens it to the network decides who can reach it. */
 export async function listenHealth(
   deps: HealthDeps,
   at: { host: string; port: number },
@@ -153,13 +153,16 @@ export async function listenHealth(
       path !== undefined && isRead
         ? answerHealth(deps, path, 'own', request.headers)
         : Promise.resolve(
-            json(404, { detail: `Only ${HEALTH_PATHS.join(', ')} are here.`, code: 'not-found' }),
+            json(404, {
+              detail: `This port serves only ${HEALTH_PATHS.join(', ')}.`,
+              code: 'not-found',
+            }),
           );
     answering
       .catch((error: Error) => {
         deps.log.error({ err: error }, 'health could not be determined');
         return json(500, {
-          detail: 'This could not be determined. The log says why.',
+          detail: 'The state of the service could not be determined. The log says why.',
           code: 'internal',
         });
       })

@@ -1,6 +1,6 @@
 // POST /v1/send: the one hot route, without the framework's routing, hooks and serialising, and
-// mostly without node:http. Measured: the framework took half of the process' time for a send. What
-// is done is the same operation as everywhere.
+// mostly without node:http. Measured: the framework took half of the process' time for a send. The
+// work is the same operation as everywhere.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
@@ -33,10 +33,10 @@ export function withSendDoor(deps: RestDeps, otherwise: HttpHandler): HttpHandle
   };
 }
 
-/** As Fastify finds its routes: with or without a slash at the end and a query. */
+/** As Fastify matches its routes: with or without a trailing slash and a query. */
 const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
-/** The same for requests that came the short way. */
+/** The same for requests that took the short path. */
 export const answerPlainSend =
   (deps: RestDeps): AnswerPlain =>
   ({ fields, body }, socket) =>
@@ -68,7 +68,7 @@ interface SendCall {
   readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
 }
 
-/** Two milliseconds of work, after which those with other keys have their turn. */
+/** Two milliseconds of work, after which callers with other keys get their turn. */
 const mayStart = fewAtATime(16);
 
 async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
@@ -79,7 +79,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     const key = keyOf(call);
     const itsTurn = mayStart(key);
     if (itsTurn !== undefined) await itsTurn;
-    // Plan and scope, too, are judged before the body is read.
+    // Plan and scope are checked before the body is read, too.
     const known = deps.directory.authenticate(key, () =>
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
@@ -91,7 +91,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     release = body.release;
     deps.loopWatch.note('send', caller.accountId);
     const json = readJson(body.bytes);
-    // Only what was parsed from the 25 MB is kept while they are rendered and written.
+    // Only what was parsed from the 25 MB is kept while the email is rendered and written.
     body = undefined;
     const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
     const { answer, limit, warnings } = await acceptSend(deps, caller, input, {

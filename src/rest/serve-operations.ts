@@ -1,5 +1,5 @@
-// Every operation as a REST route, by its own definition: method, path, status, ETag. What it does
-// is in the operation.
+// Every operation as a REST route, built from its definition: method, path, status, ETag. The work
+// is done by the operation.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
@@ -18,14 +18,14 @@ import { limitHeaders, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { readQuery } from './query.ts';
 
-/** Who asks: a program by its key, or a person by the session of the dashboard. */
+/** Who is calling: a program with its key, or a person with a dashboard session. */
 export interface Admitted {
   caller: Caller;
   person: Person | null;
 }
 
 /**
- * The person behind a request that comes from the dashboard's own pages; undefined: it does not.
+ * The person behind a request from the dashboard's own pages; undefined: it came from elsewhere.
  */
 export type AdmitPerson = (
   request: FastifyRequest,
@@ -34,14 +34,14 @@ export type AdmitPerson = (
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the door once it is known who asks. */
+    /** Set by the door once it knows who is calling. */
     admitted: Admitted | null;
   }
 }
 
 export interface ServeDeps extends OperationDeps {
   directory: Directory;
-  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  /** The requester's address, from the connection and X-Forwarded-For. */
   addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
   admitPerson: AdmitPerson;
 }
@@ -49,7 +49,7 @@ export interface ServeDeps extends OperationDeps {
 export function serveOperations(server: FastifyInstance, deps: ServeDeps): void {
   server.decorateRequest('admitted', null);
   for (const operation of OPERATIONS) {
-    // The hot one has a door of its own: send-door.ts.
+    // The busiest operation has a door of its own: send-door.ts.
     if (operation !== (sendEmail as unknown as Operation)) serve(server, deps, operation);
   }
 }
@@ -59,7 +59,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
   server.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    // Who asks, and what they may do, is checked before a byte of the body is read.
+    // Who is calling, and what they may do, is checked before a byte of the body is read.
     onRequest: async (request, reply) => {
       request.admitted = await admit(deps, request, reply);
       requireScope(request.admitted.caller, operation.scope);
@@ -88,7 +88,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
   });
 }
 
-/** JSON, as everywhere, unless the bytes are asked for. */
+/** JSON, as everywhere, unless the caller asks for the bytes. */
 const wantsBytes = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('application/octet-stream') ?? false;
 

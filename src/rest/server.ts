@@ -1,4 +1,4 @@
-// The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health,
+// The REST door: keys, bodies and errors as HTTP; the work is done by the operations. Also health,
 // metrics and /openapi.json.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
@@ -26,7 +26,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose body it is, if a door has found out; otherwise anyone's. */
     bodyOf: string | null;
-    /** Through which door it came, and for which account, where that is known. */
+    /** The door it came through, and the account, if known. */
     asker: { door: string; account?: number | undefined } | null;
     /** Gives back the memory that the body took. */
     releaseBody: (() => void) | null;
@@ -59,11 +59,11 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
         ),
       ),
     forceCloseConnections: 'idle',
-    // A request that was begun before the stop is answered like any other.
+    // A request that began before the stop is answered like any other.
     return503OnClosing: false,
     clientErrorHandler: answerNoRequest,
-    // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that
-    // are much too long.
+    // The error handler is not called for paths that cannot be routed: badly encoded ones, and ids
+    // that are much too long.
     frameworkErrors: (error, request, reply) =>
       void sendRefusal(
         reply,
@@ -98,7 +98,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
 const routeOf = ({ rest: { method, path } }: Pick<Operation, 'rest'>) => `${method} ${path}`;
 
 /**
- * Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes
+ * Before a byte of the body is read. No id, slug or search contains a NUL, and PostgreSQL accepts
  * none.
  */
 function refuseNowhere(server: FastifyInstance): void {
@@ -120,15 +120,15 @@ function readJsonBodies(server: FastifyInstance, bodies: Bodies): void {
   server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
     const { bytes, release } = await bodies.read(request.raw, { key: request.bodyOf ?? undefined });
     request.releaseBody = release;
-    // Many clients name the type even where there is nothing to send.
+    // Many clients name the type even if there is nothing to send.
     return bytes.length === 0 ? undefined : readJson(bytes);
   });
   server.addHook('onResponse', async (request) => request.releaseBody?.());
 }
 
 /**
- * BASE_URL may have a path, as `https://tools.example.com/mail`. Some proxies take it away before
- * they pass a request on, some do not: both will do.
+ * BASE_URL may have a path, as in `https://tools.example.com/mail`. Some proxies remove it before
+ * they pass a request on, some do not: both work.
  */
 function underBasePath(basePath: string, answer: HttpHandler): HttpHandler {
   const prefix = basePath.replace(/\/+$/, '');
@@ -141,7 +141,7 @@ function underBasePath(basePath: string, answer: HttpHandler): HttpHandler {
   };
 }
 
-/** Where the path is exactly one of theirs, other doors are spared the framework too. */
+/** For paths that are exactly theirs, other doors bypass the framework too. */
 function withMounts({ mounts, otherDoor }: RestDeps, otherwise: HttpHandler): HttpHandler {
   const byPath = new Map(Object.entries(mounts));
   return (request, response) => {
@@ -185,7 +185,7 @@ const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): F
     .headers({ 'x-request-id': reply.request.id, ...headers })
     .send(body);
 
-/** Made once: anyone may ask for it, thousands of times over one connection. */
+/** Built once: anyone may ask for it, thousands of times over one connection. */
 function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {
   let kept: { baseUrl: string; json: Promise<Buffer> } | undefined;
   const write = async (at: string): Promise<Buffer> =>

@@ -1,4 +1,4 @@
-// GET /v1/messages/{sm_mail_id} for requests that came the short way (http/plain-requests.ts): what
+// GET /v1/messages/{sm_mail_id} for requests that took the short path (http/plain-requests.ts): what
 // programs ask again and again, over the same connection that they send on. Without a key it may be
 // a person's, from the dashboard: that is left to serve-operations.ts.
 import type { Caller } from '../accounts/directory.ts';

@@ -215,10 +215,10 @@ async function playStep(deps: Playing, row: Row): Promise<Played['next']> {
     await read(deps, step.act, row.email);
   } catch (error) {
     if (row.attempts >= MOST_ATTEMPTS || error instanceof Refused) {
-      deps.log.error({ err: error, act: step.act }, 'the sandbox gives up a step');
+      deps.log.error({ err: error, act: step.act }, 'the sandbox gave up on a step');
       return null;
     }
-    deps.log.warn({ err: error, act: step.act }, 'the sandbox tries a step again later');
+    deps.log.warn({ err: error, act: step.act }, 'the sandbox will retry a step later');
     const afterMs = Math.min(250 * 2 ** row.attempts, 60_000);
     return { step: row.step, afterMs, attempts: row.attempts };
   }
@@ -297,7 +297,11 @@ async function read(deps: PlayerDeps, act: Act, email: PlayedEmail): Promise<voi
   const raw = email.readAll === undefined ? email.raw : await email.readAll();
   const found = raw !== undefined && (await visit(raw, deps.trackingUrl(), what, agent));
   if (raw !== email.raw) freeBytes(raw);
-  if (!found) deps.log.info({ act, message: email.envelopeId }, 'the email has nothing to visit');
+  if (!found)
+    deps.log.info(
+      { act, message: email.envelopeId },
+      'the email has no pixel and no link to visit',
+    );
 }
 
 async function claim(database: Database, limit: number): Promise<Row[]> {

@@ -1,4 +1,4 @@
-// Accepting a batch: each email is checked, rendered and packed like a send by itself, and all are
+// Accepting a batch: each email is checked, rendered and packed like a single send, and all are
 // written in one transaction. Before it: operations/send-batch.ts has read the emails. After it: as
 // with any send.
 import type { Caller } from '../accounts/directory.ts';
@@ -14,9 +14,9 @@ import type { PackedSend } from './packed-send.ts';
 import type { SendAnswer } from './request.ts';
 
 export interface BatchVia extends Pick<SendVia, 'door' | 'guardRepeats'> {
-  /** Of the whole batch; an email's own goes before it. */
+  /** For the whole batch; an email's own key takes precedence. */
   idempotencyKey?: string | undefined;
-  /** One that is refused, and none is queued. */
+  /** If one is refused, none is queued. */
   strict: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface AcceptedBatch {
   warnings: readonly string[];
 }
 
-/** An email that could not be read is here as the Problem with it. */
+/** An email that could not be read is replaced by its Problem. */
 export async function acceptBatch(
   deps: AcceptDeps,
   caller: Caller,
@@ -51,8 +51,8 @@ type Prepared = PackedSend | Problem | Accepted;
 const isSend = (it: Prepared): it is PackedSend => !(it instanceof Problem || 'answer' in it);
 
 /**
- * So many at a time: they go to the threads together, and whoever has used up the time for
- * rendering is told so before the next are rendered.
+ * This many at a time: they go to the threads together, and an account that has used up its
+ * rendering time is told so before the next ones are rendered.
  */
 const PREPARED_TOGETHER = 50;
 
@@ -88,7 +88,7 @@ async function prepareAll(
   }
 }
 
-/** The key is not part of what is sent: the same email by itself has it in a header. */
+/** The key is not part of what is sent: a single send has it in a header. */
 function withoutKey(email: BatchEmail): Omit<BatchEmail, 'idempotency_key'> {
   const { idempotency_key: _, ...request } = email;
   return request;
@@ -103,7 +103,7 @@ async function orProblem<Result>(work: Promise<Result>): Promise<Result | Proble
   }
 }
 
-/** Bytes of texts that are made between two turns of the event loop. */
+/** Bytes of text that are encoded between two turns of the event loop. */
 const PIECE_BYTES = 1024 * 1024;
 
 /** The long texts of all emails are encoded before they are written, in one piece of work. */

@@ -53,27 +53,28 @@ export interface AcceptDeps extends WarningDeps {
   scheduledFullness: () => string | undefined;
   /** Seconds until the relay is tried again, for the answer while its circuit is open. */
   relayRetryAfterSeconds: () => number;
-  /**
-   * Headers by which relays take orders and which the operator allows all the same, in lower case.
-   */
+  /** Headers that instruct relays and that the operator allows nevertheless, in lower case. */
   allowedHeaders: ReadonlySet<string>;
 }
 
 export interface SendVia {
   door: PackedSend['door'];
   idempotencyKey?: string | undefined;
-  /** What the caller knows the key by, where it is not what the door calls it. */
+  /** The name by which the caller knows the key, if it differs from the door's name for it. */
   keyName?: string;
   /**
-   * Take an identical send through the same key within a minute for a repeat, when there is no
+   * Treat an identical send through the same key within a minute as a repeat, if there is no
    * idempotency key.
    */
   guardRepeats?: boolean;
   /** Refuse a send that the same key made within a minute under another idempotency key. */
   askRepeats?: boolean;
-  /** Of a batch with one key for all of it; where the send has none of its own. */
+  /** One key for a whole batch, used if the send has none of its own. */
   claim?: BatchClaim;
-  /** It is about signing in or security, although no template says so: it is a resend. */
+  /**
+   * It is about signing in or security, although no template says so: it is sent again from a
+   * message that was.
+   */
   aboutAccess?: boolean;
   /** The request came as a whole email, which is kept as it came. */
   submitted?: Submitted;
@@ -122,7 +123,7 @@ export async function prepareSend(
   }
   const named =
     request.stream === undefined ? null : await readStream(deps, caller, request.stream);
-  // Both are mostly there at once; to wait for what is there took 2 µs of a send.
+  // Both are usually available at once; awaiting what is already there took 2 µs of a send.
   const found = findVerifiedSender(deps, caller, checked.from);
   const sender = found instanceof Promise ? await found : found;
   const made = via.submitted?.mime
@@ -202,7 +203,7 @@ function checkRequest(
     };
   });
   const waitsMs = checked.scheduledAtMs === null ? 0 : checked.scheduledAtMs - deps.clock.nowMs();
-  // Put in its place: a copy with one field more took 8 µs of a send.
+  // Changed in place: a copy with one more field took 8 µs of a send.
   checked.idempotency = claimOf(caller, request, via, waitsMs);
   return checked;
 }
@@ -369,9 +370,9 @@ const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
   via.door === 'system' || via.aboutAccess === true || isAbout(category);
 
 /**
- * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would
- * teach them not to. Those of the service itself act for whoever follows them: they belong in no
- * timeline.
+ * Links that sign in, reset or warn: people are taught to look where a link goes, and a redirect
+ * would teach them not to. Links of the service's own emails act for whoever follows them: they
+ * belong in no timeline.
  */
 const keepsLinks = isAboutAccess;
 

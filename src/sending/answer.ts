@@ -1,4 +1,4 @@
-// What a send's caller is told, out of the batch's verdict. Before it: accept.ts and
+// What the caller of a send is told, based on the batch's verdict. Before it: accept.ts and
 // accept-batch.ts; each door shows it in its own way.
 import { overCap } from '../accounts/agent-rules.ts';
 import { type LimitState, Problem } from '../errors.ts';
@@ -29,7 +29,7 @@ export interface AnswerDeps {
   relayRetryAfterSeconds: () => number;
 }
 
-/** Those of its recipients who get no copy, as things stand. */
+/** Those of its recipients who get no copy at the moment. */
 export const withoutCopy = (
   { database, askSuppressed }: { database: Database; askSuppressed: AskSuppressed },
   { accountId, envelope, stream, head }: PackedSend,

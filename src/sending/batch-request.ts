@@ -1,5 +1,5 @@
-// A batch as callers write it: a list of emails, or one email for many recipients, each with
-// variables of their own. Before it: a door. After it: a list of sends for accept-batch.ts.
+// A batch as callers write it: a list of emails, or one email for many recipients, each with their
+// own variables. Before it: a door. After it: a list of sends for accept-batch.ts.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { requireModestCopies } from './batch-size.ts';
@@ -15,10 +15,13 @@ const idempotency_key = z
   )
   .meta({ example: 'order-4711-receipt' });
 
-/** An email of a batch: a send, with the key that is a header of a single one. */
+/** An email of a batch: a send, plus the key that a single send has as a header. */
 export const batchEmail = sendRequest.extend({ idempotency_key });
 
-/** What an email has of its own where one is written to many; the rest is beside the list. */
+/**
+ * What each recipient has of their own if one email is written to many; the rest is beside the
+ * list.
+ */
 const recipient = sendRequest.partial().extend({
   to: z
     .union([z.string(), z.array(z.string())])
@@ -43,9 +46,7 @@ export const batchRequest = z.strictObject({
   ...sendRequest.omit({ to: true }).partial().shape,
 });
 
-/**
- * Described in full and read one by one: what is wrong with one email is an error of that email.
- */
+/** Described in full but read one by one: a fault in one email is that email's error. */
 function listOf(item: z.ZodObject, meta: Record<string, unknown>) {
   const { $schema: _, ...described } = z.toJSONSchema(item, { io: 'input', reused: 'inline' });
   return z
@@ -55,7 +56,7 @@ function listOf(item: z.ZodObject, meta: Record<string, unknown>) {
     .optional();
 }
 
-/** In the words of JSON Schema; `listedEmails` says it to whoever gives neither or both. */
+/** In terms of JSON Schema; `listedEmails` explains it to callers who give neither or both. */
 export const EITHER_LIST = {
   ListOfEmails: {
     type: 'object',
@@ -126,8 +127,8 @@ function laidOver(common: object | undefined, own: unknown): { variables?: unkno
 const fault = z.strictObject({
   path: z.string().describe('Which field of the email, such as `to[2]`.'),
   message: z.string().describe('What is wrong with it.'),
-  line: z.number().int().optional().describe('In the text of a template.'),
-  column: z.number().int().optional().describe('In that line.'),
+  line: z.number().int().optional().describe('The line, in the text of a template.'),
+  column: z.number().int().optional().describe('The column in that line.'),
 });
 
 const batchError = z

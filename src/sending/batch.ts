@@ -24,20 +24,23 @@ export interface Allowance {
 export type Verdict =
   | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
   | { kind: 'conflict' | 'relay-down' | 'queue-full' }
-  /** Nothing is wrong with it, but with another of a request that is taken whole or not at all. */
+  /**
+   * Nothing is wrong with it, but with another send of a request that is accepted as a whole or not
+   * at all.
+   */
   | { kind: 'withheld' }
   | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance }
   | { kind: 'over-cap'; retryAfterSeconds: number; capLeft: number };
 
 export interface Batcher extends GroupCommit<PackedSend, Verdict> {
-  /** Those of one request, in a transaction of their own; a verdict for each, in their order. */
+  /** The sends of one request, in a transaction of their own; a verdict for each, in order. */
   addTogether(request: Together): Promise<Verdict[]>;
 }
 
 /** The sends of one request, through one API key. */
 export interface Together {
   sends: readonly PackedSend[];
-  /** All of them or none: where one is refused, the others are withheld. */
+  /** All of them or none: if one is refused, the others are withheld. */
   whole: boolean;
 }
 
@@ -48,13 +51,13 @@ export function openBatcher(deps: {
   relayIsDown: () => boolean;
   /** Asked once per batch: is the queue full? */
   queueIsFull?: () => boolean;
-  /** The database's clock, where batches must not be accepted late. */
+  /** The database's clock, if batches must not be accepted late. */
   databaseNowMs?: () => number;
-  /** Told after each commit that there is something to hand over. */
+  /** Called after each commit: there is something to hand over. */
   onCommitted: (sends: readonly PackedSend[]) => void;
   onFailed?: (error: unknown) => void;
 }): Batcher {
-  // Shown from the start: a rate needs a figure before the first send.
+  // Present from the start: a rate needs a value before the first send.
   for (const door of DOORS) deps.metrics.accepted.inc({ door }, 0);
   const ordinary = createGroupCommit({
     mostInFlight: 2,
@@ -89,7 +92,7 @@ export function openBatcher(deps: {
 
   async function write(sends: readonly PackedSend[], whole = false): Promise<Verdict[]> {
     const relayDown = deps.relayIsDown() && !sends.every(isCaptured);
-    // Captured email needs no relay, and is written separately while there is none.
+    // Captured email needs no relay, and is written separately while none can be reached.
     if (relayDown && sends.some(isCaptured)) return await writeApart(sends);
     try {
       const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
@@ -110,7 +113,7 @@ export function openBatcher(deps: {
     }
   }
 
-  /** Of several callers: a request that is to be whole has one key, and so one kind. */
+  /** From several callers: a request that must be whole has one key, and therefore one kind. */
   async function writeApart(sends: readonly PackedSend[]): Promise<Verdict[]> {
     const captured = await write(sends.filter(isCaptured));
     const others = await write(sends.filter((send) => !isCaptured(send)));
@@ -140,9 +143,9 @@ function countAccepted(
 }
 
 /**
- * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long
- * after its callers were told 503 and have sent again. It must not accept it then. What was frozen
- * while it was written to disk cannot be called back.
+ * A server that was frozen, or whose packets were delayed, may read a batch or continue with it
+ * long after its callers were told 503 and have retried. It must not accept it then. A batch that
+ * froze while it was being written to disk cannot be taken back.
  */
 const DONE_WITHIN_MS = 5000;
 

@@ -10,7 +10,7 @@ import type { SendRequest } from './request.ts';
 
 export interface Content {
   subject: string;
-  /** Bytes where a template was rendered or the text is long. */
+  /** Bytes if a template was rendered or the text is long. */
   html: string | Buffer | null;
   text: string | Buffer | null;
   template: string | null;
@@ -31,8 +31,8 @@ const NONE: CarriedFile[] = [];
 const LONGEST_SUBJECT = 998;
 
 /**
- * Which of the two kinds of body the request has: rules that need no look at templates. An email
- * that came whole has a body, if an empty one, and need not have a subject.
+ * Which of the two kinds of body the request has: rules that do not depend on the template. An
+ * email that arrived whole has a body, even if it is empty, and needs no subject.
  */
 export function checkBody(request: SendRequest, cameWhole = false): void {
   if (request.template === undefined) {
@@ -78,7 +78,7 @@ function requireSubjectAndBody({ subject, html, text }: SendRequest): void {
   }
 }
 
-/** At once, unless a template has to be rendered or a text is long. */
+/** Returned at once, unless a template has to be rendered or a text is long. */
 export function makeContent(
   render: RenderTemplate,
   accountId: number,
@@ -164,7 +164,7 @@ async function renderContent(
   if (subject === '') {
     throw new Problem(
       'invalid',
-      `The subject of template ${request.template} came out empty. Give its variables a value, or a subject of your own.`,
+      `The subject of template ${request.template} came out empty. Give its variables values, or give a subject of your own.`,
       { at: 'subject' },
     );
   }

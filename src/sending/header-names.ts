@@ -1,6 +1,6 @@
-// Header names that a sender may not choose: those that structure an email or vouch for it, and
-// those by which relays take orders. Asked by headers.ts for every email; operators may allow
-// single names of the second kind (ALLOWED_HEADERS).
+// Header names that a sender may not use: those that structure an email or vouch for it, and those
+// that give relays instructions. Checked by headers.ts for every email; operators may allow single
+// names of the second kind (ALLOWED_HEADERS).
 
 /** What the service writes itself. Nobody can allow these. */
 const OWN = new Set([
@@ -21,8 +21,8 @@ const OWN = new Set([
 const OWN_FAMILIES = ['content-', 'dkim-', 'arc-', 'x-sm-', 'resent-'];
 
 /**
- * By which a relay takes recipients, templates, tracking or routing: with them a sender would get
- * round our own checks.
+ * Headers that set recipients, templates, tracking or routing at a relay: with them a sender would
+ * get around our own checks.
  */
 const RELAY_FAMILIES = [
   'x-smtpapi', // SendGrid: recipients, templates, schedules, as JSON
@@ -46,10 +46,7 @@ const RELAY_FAMILIES = [
   'x-ms-exchange-', // Exchange: routing, spam verdicts and journals within an organisation
 ];
 
-/**
- * By which any mail server can be made to write to others, or to refuse the email as one that goes
- * in circles.
- */
+/** Headers that make any mail server write to others, or refuse the email as a loop. */
 const RELAY_NAMES = new Set([
   'apparently-to',
   'delivered-to',
@@ -68,7 +65,7 @@ const RELAY_NAMES = new Set([
   // SocketLabs.
   'x-xsmailingid',
   'x-xsmessageid',
-  // Brevo takes these without a prefix.
+  // Brevo accepts these without a prefix.
   'sender.ip',
   'templateid',
 ]);

@@ -1,6 +1,6 @@
-// Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24 hours
-// after it was to go out. Without one, an agent's identical send within a minute is taken for a
-// repeat: agents retry what they did already.
+// Idempotency: with a key of the caller's choice, a repeated send gets the same answer as the
+// first, for 24 hours after the email was due to go out. Without a key, an agent's identical send
+// within a minute counts as a repeat: agents retry what they have already done.
 import { hash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Door } from '../messages/door.ts';
@@ -9,20 +9,20 @@ import type { SendRequest } from './request.ts';
 import { hashOfRequest } from './request-hash.ts';
 
 export const KEY_HEADER = 'Idempotency-Key';
-/** As each door has it; a header of HTTP where it does not say. */
+/** As each door has it; by default an HTTP header. */
 const KEY_NAMES: Partial<Record<Door, string>> = {
   mcp: 'idempotency_key',
   smtp: 'X-SM-Idempotency-Key',
 };
 
-/** What the caller knows the key by: of an email in a batch, a field of it. */
+/** The name by which the caller knows the key: for an email in a batch, a field. */
 export const keyNameAt = (door: Door): string => KEY_NAMES[door] ?? KEY_HEADER;
 
 export interface IdempotencyClaim {
   key: string;
-  /** What the caller knows the key by. */
+  /** The name by which the caller knows the key. */
   name: string;
-  /** Tells a repeat from another request under the same key. */
+  /** Distinguishes a repeat from another request under the same key. */
   requestHash: Buffer;
   keptSeconds: number;
 }
@@ -59,9 +59,9 @@ export const keepFor = (claim: BatchClaim, waitsMs: number): IdempotencyClaim =>
 export type BatchClaim = Omit<IdempotencyClaim, 'keptSeconds'>;
 
 /**
- * One key for a whole batch: each email has a claim under its place, so that what was taken answers
- * as it did and what was not is tried again. accept_sends knows these keys by how they begin: where
- * one email differs, the request does. Null: not readable.
+ * One key for a whole batch: each email has a claim under its position, so that what was accepted
+ * answers as before and what was not is tried again. accept_sends recognises these keys by their
+ * beginning: if one email differs, the whole request does. Null: not readable.
  */
 export function* claimBatch(
   key: string,
@@ -82,8 +82,8 @@ export function* claimBatch(
 const UNREADABLE = Buffer.alloc(32);
 
 /**
- * The message that an identical send under the same key made. Batches find it by themselves; this
- * is for a send that does not come so far, because the time it is scheduled for has passed.
+ * The message that an identical send under the same key created. Batches find it by themselves;
+ * this is for a send that does not get that far, because its scheduled time has passed.
  */
 export async function findEarlier(
   database: Database,

@@ -12,10 +12,10 @@ import type { Attachment } from './attachments.ts';
 const REFERENCE = /(?:=\s{0,20}["']?|url\(\s{0,20}["']?)cid:([^"'\s>)]{1,250})/g;
 
 const LONGEST_REFERENCE = 300;
-/** What is looked at between two turns of the event loop: 20 MB of references took 2 s. */
+/** How much is examined between two turns of the event loop: 20 MB of references took 2 s. */
 const PIECE = 256 * 1024;
 
-/** At once, unless the HTML is long. */
+/** Returned at once, unless the HTML is long. */
 export function checkInlineParts(
   attachments: readonly Attachment[],
   html: string | Buffer | null,

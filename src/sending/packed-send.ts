@@ -44,7 +44,7 @@ export interface PackedSend {
 }
 
 /**
- * The ONE list of what accept_sends is told of a send; tests/store/columns.test.ts compares it with
+ * The ONE list of what accept_sends gets for a send; tests/store/columns.test.ts compares it with
  * the function.
  */
 export const SEND_COLUMNS = columnList<PackedSend>({

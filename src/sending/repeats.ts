@@ -1,5 +1,5 @@
 // An agent that is unsure sends again, often under a new idempotency key: within a minute the same
-// email to the same recipients is refused until somebody says that two are wanted. Without a key of
+// email to the same recipients is refused until someone says that two are wanted. Without a key of
 // its own a repeat answers as the first did (idempotency.ts); here only a person can know.
 
 import { Problem } from '../errors.ts';

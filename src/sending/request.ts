@@ -16,7 +16,7 @@ const attachment = z.strictObject({
   content_id: z
     .string()
     .optional()
-    .describe('Makes it an image inside the HTML, which shows it as `<img src="cid:…">`.')
+    .describe('Makes it an image that the HTML shows with `<img src="cid:…">`.')
     .meta({ example: 'logo' }),
   disposition: z
     .enum(['attachment', 'inline'])
@@ -108,7 +108,7 @@ export const sendRequest = z.strictObject({
     .max(50, 'must hold at most 50 attachments')
     .optional()
     .describe(
-      'Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other.',
+      'Files in strict base64, at most 50; the whole request is at most 25 MB. A file with a `content_id` is an image that the HTML shows with `<img src="cid:…">`; neither may be missing.',
     ),
 });
 

@@ -1,6 +1,6 @@
-// When an email is to go out: RFC 3339 with its offset, at most 30 days after it was accepted.
-// Before: request.ts and PATCH /v1/messages/{sm_mail_id} take the text. After: the due row waits
-// until then.
+// When an email goes out: RFC 3339 with its offset, at most 30 days after it was accepted. Before:
+// request.ts and PATCH /v1/messages/{sm_mail_id} take the text. After: the due row waits until
+// then.
 import { Problem } from '../errors.ts';
 
 const MINUTE_MS = 60_000;

@@ -108,8 +108,8 @@ export function hiddenRecipients(head: StoredHead, envelope: readonly string[]):
 }
 
 /**
- * The request that makes the same email once more. What a template rendered then is sent as it was,
- * and so is what came as a whole email.
+ * The request that creates the same email again. What a template rendered is sent as it was, and so
+ * is an email that arrived whole.
  */
 export async function requestAgain(
   database: Database,
@@ -124,7 +124,7 @@ export async function requestAgain(
   content: StoredContent,
 ): Promise<{ request: SendRequest; submitted?: Submitted; aboutAccess: boolean }> {
   const { head } = content;
-  // What its template's category made of it: nobody can wait for it, and its links stay.
+  // What its template's category made it: it cannot wait, and its links are not tracked.
   const aboutAccess = isAboutAccess(head);
   const request: SendRequest = {
     from_email: formatMailbox(head.from),
@@ -176,7 +176,7 @@ async function attachmentsAgain(
   return attachments;
 }
 
-/** People in the header need not be those who get it: the envelope says who. */
+/** The people in the header need not be the recipients: the envelope decides. */
 async function submittedAgain(
   database: Database,
   { accountId, uuid, recipients }: Whose,

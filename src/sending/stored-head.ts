@@ -14,25 +14,25 @@ export interface StoredHead {
   /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
   sandbox?: boolean | undefined;
   /**
-   * It is about access (isAboutAccess): its links are led through no redirect, since people must
-   * see where a link about their account goes.
+   * It is about access (isAboutAccess): its links are not redirected, because people must see where
+   * a link about their account goes.
    */
   keepLinks?: boolean | undefined;
-  /** Its body is kept as it came, in the column `attachments`, in which the files have places. */
+  /** Its body is kept as received, in the column `attachments`; files are positions in it. */
   mime?: StoredMime | undefined;
   /** What its template was filled with; absent: no template, or too long to keep. */
   variables?: Record<string, unknown>;
-  /** What the template was asked to be written in. */
+  /** The language that the template was asked for. */
   locale?: string | undefined;
 }
 
-/** A MIME tree that is passed on as it came: what is where in its bytes. */
+/** A MIME tree that is passed on as received: what is where in its bytes. */
 export interface StoredMime {
-  /** The header lines that describe the content (Content-Type …), as they came. */
+  /** The header lines that describe the content (Content-Type …), as received. */
   fields: string;
   text: Place | null;
   html: Place | null;
-  /** Every byte is ASCII and no line too long: any relay passes it on unharmed. */
+  /** Every byte is ASCII and no line is too long: any relay passes it on unharmed. */
   sevenBit: boolean;
 }
 
@@ -58,16 +58,17 @@ export interface StoredAttachment {
   place?: Place;
 }
 
-// What was ever written, and is read for ever (tests/fixtures/stored-heads.json has one of each):
+// Every format ever written, all of which stay readable (tests/fixtures/stored-heads.json has one of
+// each):
 //   1  the StoredHead itself as JSON, without a version
 //   2  what is empty or follows from the rest is left out, without a version: a third of the time
 //      and of the bytes
 //   3  the same with its version
 //   4  the same, where an attachment is inside the HTML or is shown below the text
-//   5  the same with a MIME tree as it came
-// Any of them may have a `locale` and end with `variables`, which delivery does not need: who does
-// not know them passes over them.
-// Whoever changes the form raises the version, keeps the older readers and adds a fixture.
+//   5  the same with a MIME tree as received
+// Any of them may have a `locale` and end with `variables`, which delivery does not need: readers
+// that do not know them skip them. If you change the format, raise the version, keep the older
+// readers and add a fixture.
 const VERSIONS = [3, 4, 5];
 
 interface Written
@@ -77,7 +78,7 @@ interface Written
       'headers' | 'attachments' | 'sandbox' | 'keepLinks' | 'mime' | 'locale' | 'variables'
     >
   > {
-  /** Absent in the first two forms, which are told apart by their mailboxes. */
+  /** Absent in the first two formats, which differ in their mailboxes. */
   v?: number;
   from: WrittenMailbox;
   to: WrittenMailbox[];
@@ -85,7 +86,7 @@ interface Written
   replyTo?: WrittenMailbox | null;
 }
 
-/** The address, or name and address; in the first form the Mailbox. */
+/** The address, or name and address; in the first format the Mailbox. */
 type WrittenMailbox = string | [name: string, address: string] | Mailbox;
 
 /** `variables` is already JSON (kept-variables.ts) and is not encoded twice. */
@@ -115,20 +116,21 @@ export function writeHead(
 }
 
 /**
- * The oldest form that can express it, so that older processes running beside this one can read it.
+ * The oldest format that can express it, so that older processes running beside this one can read
+ * it.
  */
 function versionOf({ mime, attachments }: Omit<StoredHead, 'variables'>): number {
   if (mime !== undefined) return 5;
   return attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3;
 }
 
-/** Throws if it is damaged, or of a form that only a newer version knows. */
+/** Throws if it is damaged, or in a format that only a newer version knows. */
 export function readHead(bytes: Buffer): StoredHead {
   const { v, from, to, cc, replyTo, headers, attachments, ...marks } = parse(bytes);
   if (from == null || !Array.isArray(to)) throw new Error('The stored head is damaged.');
   if (v !== undefined && !VERSIONS.includes(v)) {
     throw new Error(
-      `The stored head has form ${v}, which this version of Sandmartin does not know. A newer one wrote it: run that one.`,
+      `The stored head has format ${v}, which this version of Sandmartin does not know. A newer version wrote it: run that version.`,
     );
   }
   return {

@@ -1,6 +1,6 @@
-// An email that came whole, as programs hand it over by SMTP: its header names people who need not
-// be those who get it, and its body is kept as it came. Before: submission/ has read it. After:
-// accept.ts judges it by the same rules as any send, and packs it.
+// An email that arrived whole, as programs hand it over by SMTP: the people in its header need not
+// be its recipients, and its body is kept as received. Before: submission/ has read it. After:
+// accept.ts checks it by the same rules as any send, and packs it.
 import { createHash } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
 import { type Contents, contentsOf, leavesOf } from '../mime/contents.ts';
@@ -11,14 +11,14 @@ import type { SendRequest } from './request.ts';
 import type { StoredAttachment, StoredMime } from './stored-head.ts';
 
 export interface Submitted {
-  /** Who is in its header, whoever gets it. */
+  /** The people in its header, who need not be its recipients. */
   to: Mailbox[];
   cc: Mailbox[];
-  /** Fields of recipients that are no list of addresses, such as `undisclosed-recipients:;`. */
+  /** Recipient fields that are not lists of addresses, such as `undisclosed-recipients:;`. */
   unread: [string, string][];
-  /** The sender's own header fields; a name may come twice. */
+  /** The sender's own header fields; a name may occur twice. */
   headers: [string, string][];
-  /** Null: a template takes the place of its body. */
+  /** Null: a template replaces its body. */
   mime: SubmittedMime | null;
 }
 
@@ -47,12 +47,12 @@ function* reading(fields: string, body: Buffer): Generator<void, Contents> {
   return yield* contentsOf(yield* treeOf(fields, body), body);
 }
 
-/** Made again for every attempt by programs that try again. */
+/** Programs that retry create these again for every attempt. */
 const MADE_ANEW = new Set(['references', 'x-mailer', 'user-agent']);
 
 /**
- * What a repeat has in common with the first attempt. Boundaries, dates and ids are made again by
- * the programs that try again, so the email is known by its parts.
+ * What a repeat has in common with the first attempt. Programs that retry create new boundaries,
+ * dates and ids, so the email is recognised by its parts.
  */
 export function saidBy(request: SendRequest, { mime, headers }: Submitted): SendRequest {
   if (mime === null) return request;

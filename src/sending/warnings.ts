@@ -12,7 +12,7 @@ export interface WarningDeps {
   lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[] | undefined>;
 }
 
-const UNCHECKED = 'unchecked: the email takes too long to look through.';
+const UNCHECKED = 'not checked: checking this email takes too long.';
 
 /** What receivers would object to: said with the answer, and no reason to refuse it. */
 export async function warningsOn(

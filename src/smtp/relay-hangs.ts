@@ -202,10 +202,10 @@ export function watchForHangs(
       for (const line of lines) if (line.silent > 0) line.counted = true;
     },
     /**
-     * If emails of one destination hang, it has half of the places until one of them is answered.
-     * If all of these wait in vain and none can lose its place, one email at a time tests whether
-     * others are answered, as long as that leaves places for other destinations: a quarter of all,
-     * or a single one while nothing else waits.
+     * If emails of one destination hang, it gets half of the places until one of them is answered.
+     * If all of these wait without an answer and none can lose its place, one email at a time tests
+     * whether others are answered, as long as that leaves places for other destinations: a quarter
+     * of all, or a single one while nothing else waits.
      */
     whoFits(waiting: readonly Job[]): (job: Job) => boolean {
       const talks = new Map<string, { all: number; inVain: number }>();

@@ -226,7 +226,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
     end() {
       if (failure !== undefined) return;
       socket.end();
-      // A relay that does not hang up after QUIT would keep the socket for ever.
+      // A relay that does not hang up after QUIT would keep the socket forever.
       setTimeout(() => fail('the connection was given up'), GOODBYE_MS).unref();
     },
     destroy: () => fail('the connection was given up'),

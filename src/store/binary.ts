@@ -22,7 +22,7 @@ const bytea: ElementType<Buffer | string> = {
   },
 };
 
-/** A call of write takes longer than so many steps of a loop. */
+/** A call of write takes longer than this many steps of a loop. */
 const LONGEST_BY_HAND = 32;
 
 const text: ElementType<string> = { ...bytea, oid: 25 };
@@ -98,7 +98,7 @@ export interface Aside {
   bytes: Buffer;
 }
 
-/** Fewer bytes are copied: a separate write costs more. */
+/** Fewer bytes than this are copied: a separate write costs more. */
 const LEAST_ASIDE = 256 * 1024;
 
 /** How many of its bytes are sent from where they are: all or none. */
@@ -166,6 +166,6 @@ export function arrayLiteral(values: readonly string[]): string {
   return `{${values.map(quoted).join(',')}}`;
 }
 
-// Looking first takes a tenth of the time, and nearly none has any.
+// Checking first takes a tenth of the time, and almost none has any.
 const quoted = (value: string): string =>
   /["\\]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;

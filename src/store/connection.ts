@@ -21,8 +21,9 @@ export interface Patience {
 }
 
 /**
- * Silence is counted in beats of this process, so that time in which it stood still, alone or with
- * the whole machine, counts as one: a server that stood still with it must not be taken for dead.
+ * Silence is counted in beats of this process, so that time in which it was frozen, alone or with
+ * the whole machine, counts as one beat: a server that was frozen with it must not be taken for
+ * dead.
  */
 export const BEATS = 10;
 
@@ -30,11 +31,11 @@ export const BEATS = 10;
 const NO_LIMIT = 0;
 
 /**
- * By who asks. When the heartbeat stops, all of them are given up at once: these limits are for a
+ * By who asks. When the heartbeat stops, all of them are abandoned at once: these limits are for a
  * single statement that hangs.
  */
 export const PATIENCE = {
-  /** A caller waits at a door. */
+  /** A caller is waiting at a door. */
   calls: { connectMs: 5000, waitMs: 10_000, statementMs: 8000, lockMs: 5000, answerMs: 10_000 },
   /** Workers: delivery, webhooks, feedback. */
   work: {
@@ -44,7 +45,7 @@ export const PATIENCE = {
     lockMs: 15_000,
     answerMs: 35_000,
   },
-  /** Migrations, indexes, commands: they take as long as they take. */
+  /** Migrations, indexes and commands take as long as they need. */
   upkeep: {
     connectMs: 10_000,
     waitMs: 60_000,
@@ -66,13 +67,13 @@ export interface Connection extends pg.Client {
   ask<Row extends pg.QueryResultRow>(
     statement: pg.QueryConfig<unknown[]>,
   ): Promise<pg.QueryResult<Row>>;
-  /** pool.ts says what it does. */
+  /** See pool.ts. */
   readValue(select: string, whole: Buffer): Promise<boolean>;
   /** Newer connections go to another server, or this one has been silent. */
   isStale(): boolean;
   /**
-   * Told in every beat. If an answer is overdue, the connection is given up, and `ended` is called
-   * with the process id it had at the server.
+   * Called on every beat. If an answer is overdue, the connection is abandoned, and `ended` is
+   * called with its process id at the server.
    */
   beat(ended: (serverPid: number) => void): void;
   /** Without a goodbye, which would never be read. Statements under way fail with the reason. */

@@ -1,6 +1,7 @@
-// What a client sends, as it arrives: smtp-server's parser, with a shortcut for content that comes
-// in one piece, as most does. Other content goes through one stream in place of its PassThrough,
-// which is two and a transform. Before: a socket. After: taking.ts reads it.
+// What a client sends, as it arrives: smtp-server's parser, with a shortcut for content that
+// arrives in one piece, as most does. Other content goes through one stream instead of
+// smtp-server's PassThrough, which is two streams and a transform. Before: a socket. After:
+// taking.ts reads it.
 import { Readable } from 'node:stream';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
@@ -10,15 +11,15 @@ const END = Buffer.from('\r\n.\r\n');
 const LINE_DOT = Buffer.from('\r\n.');
 const DOT = 46;
 
-/** Who takes the content of an email. */
+/** Receives the content of an email. */
 export interface Taker {
-  /** All of it came in one piece; `next` when it is answered. */
+  /** All of it arrived in one piece; call `next` when it is answered. */
   whole(content: Buffer, next: () => void): void;
-  /** It comes in pieces: begins a stream for them, by `startDataMode`. */
+  /** It arrives in pieces: `startDataMode` begins a stream for them. */
   inPieces(): void;
 }
 
-/** The parser writes it, and we read it. */
+/** The parser writes to it, and we read from it. */
 class Content extends Readable {
   byteLength = 0;
   sizeExceeded = false;
@@ -62,7 +63,7 @@ export class ArrivingStream extends SMTPStream {
     else super._write(chunk, encoding, next);
   }
 
-  /** What comes next is the content of an email. */
+  /** The content of an email comes next. */
   expectContent(taker: Taker): void {
     this._dataMode = true;
     this.#taker = taker;
@@ -73,7 +74,7 @@ export class ArrivingStream extends SMTPStream {
     this._maxBytes = Number(mostBytes) || Number.POSITIVE_INFINITY;
     this.dataBytes = 0;
     this._atDataStart = true;
-    // It has all that smtp-server needs from a PassThrough.
+    // It has everything that smtp-server needs from a PassThrough.
     this._dataStream = new Content() as unknown as SMTPServerDataStream;
     return this._dataStream;
   }
@@ -91,8 +92,8 @@ export class ArrivingStream extends SMTPStream {
   }
 
   /**
-   * smtp-server clears this afterwards, and so forgets the end of a second email that came in the
-   * same packet.
+   * smtp-server clears this afterwards, and so would forget the end of a second email in the same
+   * packet.
    */
   override continue(): void {
     const goOn = this._continueCallback;

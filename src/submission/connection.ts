@@ -1,7 +1,7 @@
 // smtp-server with what it lacks: our own enhanced status codes, replies of several lines, a clear
-// answer to clients that would send a key without TLS, and a short way for what every email is made
-// of: MAIL, RCPT, DATA and content in one piece. Before: a socket. After: server.ts says what
-// happens to a key and to an email.
+// answer to clients that would send a key without TLS, and a short path for the commands of every
+// email: MAIL, RCPT, DATA and content in one piece. Before: a socket. After: server.ts decides
+// about a key and an email.
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
@@ -17,7 +17,7 @@ export interface SubmissionBehaviour {
    * why not.
    */
   admits(session: SMTPServerSession, recipient: string): boolean;
-  /** An email that came in one piece; others come by `onData`. */
+  /** An email that arrived in one piece; others arrive through `onData`. */
   onWhole(
     content: Buffer,
     session: SMTPServerSession,
@@ -56,7 +56,7 @@ export class SubmissionServer extends SMTPServer {
 
 class SubmissionConnection extends SMTPConnection {
   declare _server: SubmissionServer;
-  /** Replies that leave at the end of this turn. */
+  /** Replies that are sent at the end of this turn. */
   #said = '';
 
   override _createParser(): ArrivingStream {
@@ -67,9 +67,12 @@ class SubmissionConnection extends SMTPConnection {
     return parser;
   }
 
-  /** What a client can ask for in one packet with others is gathered; all else leaves at once. */
+  /**
+   * Replies to commands that a client can send in one packet are collected; all others are sent at
+   * once.
+   */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    // smtp-server says it when the content has begun; handler_DATA said it before.
+    // smtp-server says it when the content has begun; handler_DATA has already said it.
     if (code === 354) return;
     const lines = typeof data === 'string' ? replyLines(data) : undefined;
     if (code !== 250 || Array.isArray(data)) {
@@ -86,9 +89,9 @@ class SubmissionConnection extends SMTPConnection {
   }
 
   /**
-   * Replies to one packet leave in one (RFC 2920 3.2), as one text: a separate write for each reply
-   * took a fifth of the time of an email, and three corked texts a sixth. The 220 of STARTTLS is
-   * none of them: after it the socket belongs to TLS.
+   * Replies to one packet are sent in one (RFC 2920 3.2), as one text: a separate write for each
+   * reply took a fifth of the time of an email, and three corked texts a sixth. The 220 of STARTTLS
+   * is not among them: after it the socket belongs to TLS.
    */
   #gather(reply: string): void {
     // After the promises that check the commands of this packet.
@@ -103,8 +106,8 @@ class SubmissionConnection extends SMTPConnection {
   }
 
   /**
-   * MAIL, one RCPT and DATA in one packet, as clients begin most emails, answered as a whole. All
-   * that is not exactly so, or is not accepted, smtp-server reads command by command.
+   * MAIL, one RCPT and DATA in one packet, as clients begin most emails, answered as a whole.
+   * Anything that differs, or is not accepted, smtp-server reads command by command.
    */
   #begin(parser: ArrivingStream, packet: Buffer): boolean {
     const { envelope } = this.session;
@@ -150,7 +153,7 @@ class SubmissionConnection extends SMTPConnection {
   }
 
   /**
-   * The commands of every email, past smtp-server's checks for a client that has not logged in,
+   * The commands of every email, without smtp-server's checks for a client that has not logged in,
    * which take longer than the commands.
    */
   #shortWay(begin: string): typeof this.handler_DATA | undefined {
@@ -159,7 +162,7 @@ class SubmissionConnection extends SMTPConnection {
     return begin === 'DATA' ? this.handler_DATA : undefined;
   }
 
-  /** smtp-server makes a stream for every email: here only for one that comes in pieces. */
+  /** smtp-server creates a stream for every email: here only for one that arrives in pieces. */
   override handler_DATA(command: Buffer, next: () => void): void {
     const { _parser: parser } = this;
     if (this.session.envelope.rcptTo.length === 0 || !(parser instanceof ArrivingStream)) {

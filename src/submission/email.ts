@@ -69,7 +69,7 @@ function splitHeader(raw: Buffer): { fields: Field[]; bodyAt: number } {
   return { fields, bodyAt: end };
 }
 
-/** An email that we sent and that comes back would loop for ever. */
+/** An email that we sent and that comes back would loop forever. */
 function refuseCircle(fields: readonly Field[]): void {
   const ours = fields.find(({ key }) => key === 'x-sm-message-id');
   if (ours === undefined) return;

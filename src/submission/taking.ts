@@ -142,7 +142,7 @@ export function take(
     : accept(deps, admitted, content, session);
 }
 
-/** The same for one that comes in pieces: they take room while they are gathered. */
+/** The same for one that arrives in pieces: they take up room while they are collected. */
 export async function takePieces(
   deps: SubmissionDeps,
   stream: SMTPServerDataStream,

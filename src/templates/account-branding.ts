@@ -40,7 +40,7 @@ export async function readBranding(
 
 /**
  * Sets some fields; `null` and `''` take one back to its default. A Problem names the field at
- * fault, or says that somebody else changed the branding since `baseVersion`.
+ * fault, or says that someone else changed the branding since `baseVersion`.
  */
 export async function setBranding(
   database: Database,

@@ -1,6 +1,6 @@
-// Templates of an account's own: cloned or made from nothing, edited in versions, published, rolled
-// back, archived. Before it: operations/templates.ts. After it: resolution.ts finds the published
-// version for a send.
+// An account's own templates: cloned or new, edited in versions, published, rolled back, archived.
+// Before it: operations/templates.ts. After it: resolution.ts finds the published version for a
+// send.
 import { isDeepStrictEqual } from 'node:util';
 import { lockAccount } from '../accounts/accounts.ts';
 import { raising } from '../accounts/version.ts';
@@ -39,9 +39,9 @@ interface TemplateDeps {
 const EDITS_PER_SECOND = 100;
 
 /**
- * A copy of a template, published as it is, unless it is to be a draft: from now on the account's
- * sends find the copy under its slug. Where the account has a template of its own under the slug,
- * that is copied, else the system's.
+ * A copy of a template, published as it is unless it should be a draft: from now on the account's
+ * sends use the copy under its slug. If the account has its own template with the slug, that one is
+ * copied, otherwise the system's.
  */
 export async function cloneTemplate(
   deps: TemplateDeps,
@@ -74,9 +74,9 @@ export async function cloneTemplate(
 }
 
 /**
- * A Problem where what is given is not valid Jinja2. Asked before putTemplate and not by it:
- * compiling may wait for its turn in a thread, and no transaction with the account's lock waits
- * with it. What is not given was checked when it was saved.
+ * Throws a Problem if what is given is not valid Jinja2. Called before putTemplate and not by it:
+ * compiling may wait for its turn in a thread, and no transaction that holds the account's lock
+ * should wait with it. What is not given was checked when it was saved.
  */
 export async function checkSources(
   deps: Pick<TemplateDeps, 'catalog' | 'making'>,
@@ -91,10 +91,10 @@ export async function checkSources(
 }
 
 /**
- * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest,
- * by default); a template made from nothing needs at least a subject and HTML. What the newest
- * version says already makes no new one. `base`: the newest version that whoever changes it knows;
- * a Problem tells what others changed since.
+ * Saves a new version, as a draft. What is not given stays as in the version `from` (by default the
+ * newest); a new template needs at least a subject and HTML. If the newest version already says the
+ * same, no version is created. `base`: the newest version that the person who changes it knows; a
+ * Problem says what others have changed since.
  */
 export async function putTemplate(
   deps: TemplateDeps,
@@ -132,8 +132,7 @@ export async function putTemplate(
 
 /**
  * From now on sends use this version (by default the newest), unless one of its languages lacks a
- * message. Brings an archived template back.
- * `base` as in putTemplate.
+ * message. Brings an archived template back into use. `base` as in putTemplate.
  */
 export async function publishTemplate(
   deps: TemplateDeps,
@@ -154,9 +153,9 @@ export async function publishTemplate(
 }
 
 /**
- * Back to the version that was in use before the published one. A rolled-back version is kept and
- * can be published again. `published` is the one that whoever rolls back knows: the second of two
- * would go back further than either wants.
+ * Returns to the version that was in use before the published one. A rolled-back version is kept
+ * and can be published again. `published` is the version that the person who rolls back knows:
+ * otherwise the second of two people would go back further than either wants.
  */
 export async function rollBackTemplate(
   database: Database,
@@ -193,7 +192,7 @@ export async function rollBackTemplate(
 }
 
 /**
- * Out of use: sends find the system template of the slug again, or none. Nothing is lost;
+ * Takes it out of use: sends use the system template with the slug again, or none. Nothing is lost;
  * publishing brings it back.
  */
 export async function archiveTemplate(

@@ -1,5 +1,5 @@
-// The branding fields: the ONE list, with what each is for. branding.ts checks what is put into
-// them, operations take and answer them, pages and templates show them.
+// The branding fields: the ONE list, with what each is for. branding.ts checks their values,
+// operations accept and return them, pages and templates show them.
 import { z } from 'zod';
 import { LAYOUTS } from './layouts.ts';
 
@@ -39,7 +39,7 @@ export const brandingFields = Object.keys(BRANDING_FIELDS) as BrandingField[];
 
 type Values = { [Field in BrandingField]: z.infer<(typeof BRANDING_FIELDS)[Field]> };
 
-/** These always have a value; the rest is absent until it is set. */
+/** These always have a value; the others are absent until they are set. */
 type Always = 'primary_color' | 'accent_color' | 'button_radius';
 
 /** What an account has set. */

@@ -15,8 +15,8 @@ import { LAYOUTS, type Layout } from './layouts.ts';
 import { logoNameIn } from './logo-names.ts';
 
 /**
- * `branding` as templates see it: the fields, and what follows from them, so that text stays
- * readable whatever the colours are.
+ * `branding` as templates see it: the fields, and values derived from them that keep text readable
+ * whatever the colours are.
  */
 export type BrandingContext = Branding & Derived;
 
@@ -89,8 +89,8 @@ const checks: Record<BrandingField, (value: unknown) => string | number | boolea
 };
 
 /**
- * The branding after some fields were set. `null` and `''` take a field back to its default.
- * Throws a Problem that names the first field at fault; `within`: what holds the fields, as in
+ * The branding after some fields were set. `null` and `''` reset a field to its default. Throws a
+ * Problem that names the first field at fault; `within`: what contains the fields, as in
  * `branding.`.
  */
 export function changeBranding(
@@ -104,7 +104,7 @@ export function changeBranding(
       throw faultIn(
         within,
         field,
-        `is not a branding field; there are ${brandingFields.join(', ')}`,
+        `is not a branding field; the fields are ${brandingFields.join(', ')}`,
       );
     }
     if (value === null || value === undefined || value === '') {
@@ -117,7 +117,7 @@ export function changeBranding(
       throw faultIn(within, field, (fault as Error).message);
     }
   }
-  // No image is ever fetched while an email is made.
+  // No image is ever fetched while an email is composed.
   if (next.logo_inline && logoNameIn(String(next.logo_url)) === undefined) {
     if (changes.logo_inline) throw faultIn(within, 'logo_inline', NO_LOGO, 'set_logo');
     delete next.logo_inline;
@@ -136,8 +136,9 @@ function faultIn(within: string, field: string, fault: string, see?: string): Pr
 }
 
 /**
- * Computed once per branding version, not per email. `logo`: what the email carries, where it does;
- * templates then show it by its name in the email. `name`: the account's, for whoever set no other.
+ * Computed once per branding version, not per email. `logo`: the logo that the email carries, if it
+ * does; templates then refer to it by its name in the email. `name`: the account's name, used if no
+ * brand name is set.
  */
 export function brandingContext(
   branding: Branding,

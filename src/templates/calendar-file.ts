@@ -1,5 +1,6 @@
-// The calendar file of an email (RFC 5545), which ui.calendar_file asks for: what is booked lands
-// in the reader's calendar by one tap. Before: carried-file.ts. After: an attachment, and no mark.
+// The calendar file of an email (RFC 5545), which ui.calendar_file requests: one tap puts the
+// booking into the reader's calendar. Before: carried-file.ts. After: an attachment, and the mark
+// is removed.
 import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { CarriedFile } from './carried-file.ts';
@@ -45,7 +46,7 @@ function calendarOf(entry: URLSearchParams, nowMs: number): string {
     'PRODID:-//Sandmartin//Transactional email//EN',
     'METHOD:PUBLISH',
     'BEGIN:VEVENT',
-    // The same booking sent again replaces the entry.
+    // If the same booking is sent again, it replaces the entry.
     `UID:${uid.slice(0, 32)}@sandmartin`,
     `DTSTAMP:${utc(new Date(nowMs))}`,
     `DTSTART${time(text('start'), 'start')}`,
@@ -67,7 +68,7 @@ function calendarOf(entry: URLSearchParams, nowMs: number): string {
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** A day; a time of day wherever the reader is; or, with an offset, a moment. */
+/** A day; a time of day wherever the reader is; or, with an offset, an instant. */
 function time(value: string, name: string): string {
   const [, year, month, day, hour, minute, second = '00', offset] = TIME.exec(value) ?? [];
   if (year === undefined || Number.isNaN(Date.parse(value.replace(' ', 'T')))) {

@@ -1,6 +1,6 @@
 // The system catalogue: plain files under catalog/, read and checked once at start, each compiled
-// when it is first used. Threads are handed what was read. After it: list_templates shows it,
-// email-maker.ts makes emails of it, account templates extend it.
+// when it is first used. Threads get what was read. After it: list_templates shows it,
+// email-maker.ts makes emails from it, account templates extend it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,8 +30,8 @@ export interface SystemTemplate {
   /** What t() says in it, by language. */
   messages: MessagesByLocale;
   /**
-   * Made when first asked for, which only the threads do: compiling all of them took half of the
-   * time of a start.
+   * Compiled when first needed, which only happens in the threads: compiling all of them took half
+   * of the start-up time.
    */
   readonly compiled: EmailTemplate;
 }
@@ -44,9 +44,9 @@ export interface Catalog {
    * template by its slug.
    */
   environment: Environment;
-  /** What t() says in the layout, the macros and every template without a message of its own. */
+  /** The messages of the layout, of the macros, and of every template that lacks its own. */
   common: MessagesByLocale;
-  /** What samples show, and what they say in other languages. */
+  /** What samples show, and their text in other languages. */
   pictures: Pictures;
   phrases: Phrases;
 }
@@ -69,7 +69,7 @@ const PICTURES = 'pictures';
 const MESSAGES = 'messages';
 const COMMON = 'common';
 
-/** One file for each language but English: what samples say, by what it is in English. */
+/** One file for each language except English: the text of samples, by the English text. */
 const SAMPLES = 'samples';
 
 /** The catalogue of this program, beside src/ and dist/. */
@@ -162,7 +162,7 @@ function list(folder: string, faults: string[]): { category: Category; slug: str
   for (const name of subfolders(folder, '')) {
     if ([MESSAGES, PICTURES, SAMPLES].includes(name)) continue;
     if (!(categories as readonly string[]).includes(name)) {
-      faults.push(`${name}: not a category; there are ${categories.join(', ')}`);
+      faults.push(`${name}: not a category; the categories are ${categories.join(', ')}`);
     }
   }
   return categories.flatMap((category) => {
@@ -222,7 +222,10 @@ function readLanguages<Content>(
   return languages;
 }
 
-/** Where t() looks in a template with this source: its own messages, then what it builds upon. */
+/**
+ * Where t() looks in a template with this source: its own messages, then those of the templates it
+ * extends.
+ */
 export function textsFor(
   { templates, common }: Catalog,
   own: MessagesByLocale | undefined,

@@ -1,6 +1,6 @@
 // The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and
-// whether a source is Jinja2. Before it: making.ts gives an order. After it: the same, with bytes
-// ready to be stored. Runs in a thread where a service runs.
+// whether a source is valid Jinja2. Before it: making.ts gives an order. After it: the same, with
+// bytes ready to be stored. In a running service, it runs in a thread.
 import { type Fault, Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { Float, TemplateError } from '../jinja/index.ts';
@@ -28,7 +28,7 @@ export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'ht
 
 export interface EmailOrder {
   slug: string;
-  /** The source or the key it was handed over under; null: the system template of this slug. */
+  /** The source, or the key under which it was passed; null: the system template of this slug. */
   template: string | TemplateSource | null;
   branding: string | BrandingContext;
   variables: Record<string, unknown>;
@@ -45,7 +45,7 @@ export interface MadeEmail {
   /** UTF-8, as are the bytes of the text. */
   html: Uint8Array;
   text: Uint8Array;
-  /** Carried along, most of them shown by the HTML. */
+  /** Carried by the email; most of them are shown by the HTML. */
   files: CarriedFile[];
 }
 
@@ -60,8 +60,8 @@ export type EmailMaker = ReturnType<typeof createEmailMaker>;
 export function createEmailMaker(catalog: Catalog) {
   const compiled = new WeakMap<TemplateSource, Ready>();
   const system = new Map<string, Ready>();
-  // Texts of senders are compiled apart: however many there are, they crowd nothing out of the
-  // catalogue's cache. They see the template's variables, but no other template.
+  // Senders' own texts are compiled separately: however many there are, they push nothing out of
+  // the catalogue's cache. They see the template's variables, but no other template.
   const senders = emailEnvironment(new Map());
 
   function templateOf({ slug, template }: EmailOrder, thing: Thing): Ready {

@@ -40,7 +40,7 @@ export function emailEnvironment(sources: ReadonlyMap<string, string>): Environm
   });
 }
 
-/** Throws a Problem with part, line and column when the source is not valid Jinja2. */
+/** Throws a Problem with part, line and column if the source is not valid Jinja2. */
 export function compileEmail(environment: Environment, source: EmailSource): EmailTemplate {
   const { slug } = source;
   return {
@@ -61,8 +61,8 @@ export function compileText(environment: Environment, name: string, source: stri
 const ALWAYS_GIVEN = ['branding', 'mail', 't', 'lang', 'dir', 'locale'];
 
 /**
- * A Problem where a template that was compiled names a parent, block or macro that is not there:
- * with line and column, and what may have been meant.
+ * Throws a Problem if a compiled template names a parent, block or macro that does not exist: with
+ * line and column, and a suggestion.
  */
 export function requireReferences(environment: Environment, template: Template): void {
   asProblem(() => checkReferences(environment, template, ALWAYS_GIVEN));
@@ -73,8 +73,8 @@ export interface EmailContext {
   /** What the sender gave, and `branding`, which is always the account's. */
   names: Record<string, Value>;
   /**
-   * Seen by macros too that are imported without context, and behind what the sender gave: whoever
-   * has a variable called `t` keeps it.
+   * Visible to macros that are imported without context too. The sender's variables take
+   * precedence: a variable called `t` stays what it is.
    */
   globals: Record<string, Value>;
 }
@@ -92,7 +92,7 @@ export function emailContext(
   };
 }
 
-/** By the branding of an account, which many emails have: it is never changed, only replaced. */
+/** By the branding of an account, which many emails share: it is never changed, only replaced. */
 const brands = new WeakMap<BrandingContext, Record<string, Value>>();
 
 function brandFor(branding: BrandingContext): Record<string, Value> {
@@ -164,7 +164,7 @@ function notThere({ kind, wanted, known }: UnknownReference): string {
   const meant = near.flat();
   if (meant.length > 0) return `${what}. Did you mean ${meant.join(' or ')}?`;
   const names = known.slice(0, MOST_NAMED).join(', ');
-  return kind === 'template' || names === '' ? `${what}.` : `${what}. There are ${names}.`;
+  return kind === 'template' || names === '' ? `${what}.` : `${what}. Use one of ${names}.`;
 }
 
 const THINGS: Record<UnknownReference['kind'], [thing: string, where: string]> = {
@@ -180,8 +180,8 @@ const THINGS: Record<UnknownReference['kind'], [thing: string, where: string]> =
 const LONGEST_MESSAGE = 300;
 
 /**
- * Messages of Python quote the value they are about, however long it is; people need its beginning,
- * and what is said of it.
+ * Python's messages quote the value they are about, however long it is; people need its beginning,
+ * and what is said about it.
  */
 export function brief(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;

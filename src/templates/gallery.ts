@@ -36,16 +36,16 @@ const branding = {
 };
 
 const SCHEMES = ['light', 'dark'] as const;
-/** A frame cannot be told to prefer dark, so the rules are made to hold always or never. */
+/** A frame cannot be told to prefer dark, so the rules are rewritten to apply always or never. */
 const DARK_RULES = '@media (prefers-color-scheme:dark)';
 const HOLD = { light: '@media not all', dark: '@media all' };
 
-/** Whoever looks at it; senders do not wait for them. */
+/** The share of people who look at it; senders do not wait for them. */
 const LOOKERS = { share: 'gallery', ratePerSecond: 50 };
 
 export function openGallery(deps: { catalog: Catalog; making: Making }): Gallery {
   const { templates } = deps.catalog;
-  // Each is made once: the catalogue does not change while the program runs.
+  // Each is rendered once: the catalogue does not change while the program runs.
   const made = new Map<string, Promise<GalleryFile>>();
 
   async function make(slug: string, layout: Layout) {

@@ -1,5 +1,5 @@
-// What kind of image some bytes are, and how large, read from the bytes themselves: what a name or
-// a header says of them proves nothing. Before it: an upload. Only kinds that email programs show.
+// What kind of image some bytes are, and its size, read from the bytes themselves: a name or a
+// header proves nothing. Before it: an upload. Only kinds that email programs show.
 
 export interface ImageKind {
   contentType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
@@ -45,7 +45,7 @@ function sizeOfGif(bytes: Buffer): Size | undefined {
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
 }
 
-/** RFC 9649: the first chunk says which of three ways it is written. */
+/** RFC 9649: the first chunk says which of three formats follows. */
 function sizeOfWebp(bytes: Buffer): Size | undefined {
   if (bytes.length < 30 || !holds(bytes, 0, 'RIFF') || !holds(bytes, 8, 'WEBP')) return undefined;
   if (holds(bytes, 12, 'VP8X')) {
@@ -73,6 +73,6 @@ function sizeOfJpeg(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, but for the tables (DHT, JPG, DAC) among them. */
+/** SOF0 to SOF15, except for the tables (DHT, JPG, DAC) among them. */
 const beginsFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;

@@ -1,4 +1,4 @@
 // The languages that the catalogue is written in: one file each in catalog/messages. For pages that
-// let somebody choose one.
+// let someone choose one.
 
 export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'] as const;

@@ -1,6 +1,6 @@
-// Logos that accounts uploaded: checked by their bytes, kept under the hash of them, so that an
-// address means one image for ever. Before it: operations/branding.ts. After it: inbound/logo.ts
-// shows it to email programs, or rendering.ts puts it into the email where branding says so.
+// Uploaded logos: checked by their bytes and stored under their hash, so that an address always
+// means the same image. Before it: operations/branding.ts. After it: inbound/logo.ts serves it to
+// email programs, or rendering.ts puts it into the email if the branding says so.
 import { createHash } from 'node:crypto';
 import { readStrictBase64 } from '../bytes/base64.ts';
 import { Problem } from '../errors.ts';

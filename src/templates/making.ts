@@ -1,6 +1,6 @@
-// Where emails are made: in threads that can be stopped, within the time each account has; or here,
-// for a command of the operator's. Before it: rendering.ts, previews, and whoever saves a template.
-// After it: email-maker.ts, in a thread.
+// Where emails are composed: in threads that can be stopped, within the time each account has; or
+// in this thread, for an operator's command. Before it: rendering.ts, previews, and saving a
+// template. After it: email-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { type LintedEmail, type LintFinding, lint } from '../lint/lint.ts';
@@ -24,7 +24,7 @@ export interface Whose {
   ratePerSecond: number;
 }
 
-/** With a key it is handed to each thread once; a key means one value for ever. */
+/** With a key, it is sent to each thread only once; a key always means the same value. */
 export interface Keyed<Value> {
   key: string | null;
   value: Value;
@@ -45,11 +45,11 @@ export interface EmailToMake {
 
 export interface Making {
   make(email: EmailToMake, whose: Whose): Promise<MadeEmail>;
-  /** A Problem where the source is not valid Jinja2. */
+  /** Throws a Problem if the source is not valid Jinja2. */
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
-  /** The text beside HTML of a sender's own; undefined: it would have taken too long. */
+  /** The text part for a sender's own HTML; undefined: it would have taken too long. */
   writeText(html: string, whose: Whose): Promise<string | undefined>;
-  /** What receivers would object to; undefined: looking for it would have taken too long. */
+  /** What receivers would object to; undefined: checking would have taken too long. */
   lint(email: LintedEmail, whose: Whose): Promise<LintFinding[] | undefined>;
 }
 
@@ -134,10 +134,10 @@ export function makeHere(catalog: Catalog): Making {
   };
 }
 
-/** What an email made of it may have (jinja/budget.ts). */
+/** The limits of an email made from it (jinja/budget.ts). */
 const MOST_GIVEN = 8 * 1024 * 1024;
 
-/** A thread that is handed much more may take the process with it. */
+/** A thread that is given much more may take the process with it. */
 function sizeOfEmail({ slug, variables, subject = '', text = '' }: EmailToMake): number {
   const size = sizeOfVariables(variables) + subject.length + text.length;
   if (size <= MOST_GIVEN) return size;

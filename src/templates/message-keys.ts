@@ -1,11 +1,11 @@
-// What a template asks of its messages: the keys it names, and whether every language has them.
-// Before it: a version about to be published. After it: sends find what they ask for.
+// What a template needs from its messages: the keys it names, and whether every language has them.
+// Before it: a version about to be published. After it: sends find every message.
 import { type Fault, Problem } from '../errors.ts';
 import { type Catalog, systemTemplatesIn } from './catalog.ts';
 import type { TemplateSource } from './email-maker.ts';
 import { type MessagesByLocale, placeholdersOf } from './messages.ts';
 
-/** Their own t: a macro, a name that is set or imported. */
+/** A t of their own: a macro, or a name that is set or imported. */
 const OWN = /\b(?:macro|set|as|import|for)\s+t\b/;
 
 const CALL = /\bt\(\s*(?:'([^'\\]*)'|"([^"\\]*)")/g;
@@ -58,7 +58,7 @@ function missing(messages: MessagesByLocale, needed: readonly string[]): Fault[]
   );
 }
 
-/** {nmae} in one language, where the first says {name}, would fail every send in it. */
+/** {nmae} in one language, if the first has {name}, would fail every send in that language. */
 function strangers(messages: MessagesByLocale): Fault[] {
   const languages = Object.entries(messages);
   return languages.flatMap(([locale, texts]) =>

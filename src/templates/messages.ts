@@ -78,11 +78,11 @@ export const messagesByLocaleSchema = z
 export const formsOf = (message: Message): string[] =>
   typeof message === 'string' ? [message] : Object.values(message);
 
-/** What its texts ask for by name. */
+/** The placeholders of its texts. */
 export const placeholdersOf = (message: Message): Set<string> =>
   new Set(formsOf(message).flatMap((it) => piecesOf(it).filter((_, index) => index % 2 === 1)));
 
-/** Text and placeholder names in turn: text first and last, possibly empty. */
+/** Texts and placeholder names alternate: a text comes first and last, possibly empty. */
 export const piecesOf = (text: string): string[] => text.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/);
 
 export const sizeOfMessages = (messages: MessagesByLocale | undefined): number =>

@@ -1,6 +1,6 @@
-// Previews: a template as its editor has it, saved or not, rendered like a send renders it. Before
-// it: the operations that render and test templates and branding. What is wrong is a Problem with
-// faults, for markers in the editor.
+// Previews: a template as its editor has it, saved or not, rendered as a send would render it.
+// Before it: the operations that render and test templates and branding. What is wrong is a Problem
+// with faults, for markers in the editor.
 import { type Fault, Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import { readBranding } from './account-branding.ts';
@@ -49,14 +49,12 @@ export interface Preview {
 }
 
 /**
- * More than people look at; they are not counted with the account's sends, which no viewer can hold
- * up.
+ * More than people look at. Previews are not counted with the account's sends, so no viewer can
+ * hold those up.
  */
 const PREVIEWS_PER_SECOND = 100;
 
-/**
- * As people look at it: the images it carries stand in the HTML. `sent`: the HTML as it is sent.
- */
+/** For display: the images it carries are put into the HTML. `sent`: the HTML as it is sent. */
 export async function renderPreview(
   deps: PreviewDeps,
   accountId: number,
@@ -102,7 +100,7 @@ export async function renderDraft(
   });
 }
 
-/** Several; one that cannot be rendered does not keep the others from being shown. */
+/** Several; one that cannot be rendered does not prevent the others from being shown. */
 export async function renderEach(
   deps: PreviewDeps,
   accountId: number,
@@ -133,8 +131,8 @@ export async function tryPreview(
 }
 
 /**
- * The version asked for, else what a send would use, else the newest draft; nothing where the draft
- * brings all.
+ * The requested version, otherwise what a send would use, otherwise the newest draft; nothing if
+ * the draft has everything.
  */
 async function contentFor(
   { database, catalog }: PreviewDeps,

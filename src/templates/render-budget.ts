@@ -7,8 +7,8 @@ import type { Clock } from '../process/clock.ts';
 
 export interface RenderBudget {
   /**
-   * Takes one call of a share, or a Problem: over-limit. Answers where to tell how long it took;
-   * refused calls count too.
+   * Takes one call of a share, or throws a Problem: over-limit. Returns a function that is told how
+   * long it took; refused calls count too.
    */
   enter(whose: { share: string; ratePerSecond: number }): (ms: number) => void;
 }
@@ -17,13 +17,10 @@ export interface RenderBudget {
  * For each call per second that an account may make; an ordinary email takes half a millisecond.
  */
 const MS_PER_CALL = 5;
-/** However few calls an account may make, because threads are slow at first. */
+/** The minimum, however few calls an account may make, because threads are slow at first. */
 const LEAST_MS_PER_SECOND = 100;
 const BURST_SECONDS = 5;
-/**
- * A call takes at least this, even when it comes to nothing: five times its rate is too many of
- * them.
- */
+/** A call costs at least this, even if it fails: five times its rate is too many. */
 const LEAST_MS = 1;
 /** Beyond this number, buckets that are full again are dropped. */
 const MANY_BUCKETS = 1000;
@@ -68,7 +65,10 @@ export function createRenderBudget({ nowMs }: Clock): RenderBudget {
     }
   }
 
-  /** The debt is limited: whoever stops calling has a full bucket again after twice the burst. */
+  /**
+   * The debt is limited: an account that stops calling has a full bucket again after twice the
+   * burst.
+   */
   const take = (bucket: Bucket, ms: number): void => {
     bucket.leftMs = Math.max(-bucket.mostMs, bucket.leftMs - ms);
   };

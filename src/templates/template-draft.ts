@@ -1,6 +1,6 @@
-// What somebody writes when making or changing a template of their own, checked: fields by name,
+// What someone writes when they create or change a template of their own, checked: fields by name,
 // Jinja2 by line and column. Before it: the CLI or the dashboard. After it: account-templates.ts
-// keeps it as a new version.
+// stores it as a new version.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
@@ -19,11 +19,11 @@ export interface TemplateContent {
   text: string | null;
   variables: Variable[];
   sample: Record<string, unknown>;
-  /** What t() says in it, by language. */
+  /** The messages of t() in it, by language. */
   messages: MessagesByLocale;
 }
 
-/** Where a template begins. */
+/** What a new template starts with. */
 export const NOTHING: TemplateContent = {
   subject: '',
   preheader: '',
@@ -91,7 +91,7 @@ function checkNames(variables: Variable[], context: z.RefinementCtx): void {
     const fault = RESERVED.includes(name.split('.')[0]!)
       ? `is "${name}", which every render sets itself; choose another`
       : seen.has(name)
-        ? `is "${name}" for a second time`
+        ? `is "${name}", as an earlier one is; give each its own name`
         : undefined;
     if (fault) context.addIssue({ code: 'custom', path: [index, 'name'], message: fault });
     seen.add(name);
@@ -116,8 +116,8 @@ const showPath = (path: PropertyKey[]): string =>
     .slice(1);
 
 /**
- * What is compiled of a change; what cannot be, being too long or no text, is refused by
- * checkDraft.
+ * The parts of a change that are compiled; checkDraft refuses what cannot be compiled because it is
+ * too long or not text.
  */
 export function givenSources(change: { [Field in keyof TemplateContent]?: unknown }) {
   const given = (value: unknown): string =>
@@ -138,7 +138,7 @@ export const sourceOf = ({ subject, preheader, html, text, messages }: TemplateC
 
 /**
  * Compiles a template that may extend and import what the environment knows: the catalogue. A
- * Problem tells line and column.
+ * Problem names line and column.
  */
 export function compileContent(
   environment: Environment,

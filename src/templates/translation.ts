@@ -1,9 +1,7 @@
-// t('key', name=…): a message of the language an email is written in, filled. Before it: messages
-// and a language. After it: templates call it; macros and layout do so too.
-//
-// Messages are text. In HTML they are escaped, and so is what fills them, unless it is markup that
-// the template made: t('by', who=ui.strong(name)). A translator decides where it stands, never what
-// it is.
+// t('key', name=…): a message in the language of an email, filled in. Before it: messages and a
+// language. After it: templates, macros and the layout call it. Messages are text. In HTML they are
+// escaped, and so are the values that fill them, unless a value is markup that the template made:
+// t('by', who=ui.strong(name)). A translator decides where it goes, never what it is.
 import {
   Callable,
   type Context,
@@ -21,10 +19,10 @@ import { type Message, type Messages, type MessagesByLocale, piecesOf } from './
 
 /** What a render knows about its language. */
 export interface Language {
-  /** What its texts are written in. */
+  /** The language of its texts. */
   locale: string;
   direction: 'ltr' | 'rtl';
-  /** Whose dates and numbers are used: de-AT, where the texts are de. */
+  /** The language of its dates and numbers: de-AT, even if the texts are de. */
   format: string;
   t: Translation;
 }
@@ -33,13 +31,13 @@ export interface Language {
 interface Pieces {
   text: string[];
   html: string[];
-  /** What is the same every time: no placeholders. */
+  /** The text, if it has no placeholders and is the same every time. */
   whole: Markup | null;
 }
 
 type Compiled = Pieces | { rules: Intl.PluralRules; forms: ReadonlyMap<string, Pieces> };
 
-/** The messages of one language, each taken apart when it is first asked for. */
+/** The messages of one language, each parsed when it is first used. */
 export class Translator {
   readonly locale: string;
   private readonly sources: readonly { locale: string; messages: Messages }[];
@@ -153,7 +151,9 @@ interface Asked {
   standard: string | undefined;
 }
 
-/** The texts of one template: its own, then those of templates it builds upon, then the common. */
+/**
+ * The texts of one template: its own, then those of the templates it extends, then the common ones.
+ */
 export class Texts {
   /**
    * The languages of its own messages. Null: it has none; its text is in the account's language.
@@ -170,8 +170,8 @@ export class Texts {
   }
 
   /**
-   * The language of an email: the first of the wanted ones that the texts come in. A key that it
-   * lacks is looked for in the next ones.
+   * The language of an email: the first of the wanted ones that the texts have. A key that it lacks
+   * is looked up in the next ones.
    */
   language({ wanted, standard }: Asked): Language {
     const name = `${wanted} ${standard}`;

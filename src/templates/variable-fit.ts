@@ -1,6 +1,6 @@
-// Whether given variables fit a template: types, the entries of lists, addresses of the web, and no
-// name that the template does not know. Before it: rendering.ts with what a sender gave. After it:
-// the template is rendered, or each fault is told with its place.
+// Whether the given variables fit a template: types, entries of lists, web addresses, and no name
+// that the template does not know. Before it: rendering.ts, with what a sender gave. After it: the
+// template is rendered, or each fault is reported with its place.
 import { Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { isAbsent, missingVariables, type Variable, type VariableType } from './variables.ts';
@@ -10,7 +10,7 @@ export interface Fillable {
   slug: string;
   variables: readonly Variable[];
   /**
-   * Of an account's template, which need not declare what it reads; null: what is declared is all.
+   * For an account's template, which need not declare what it reads; null: everything is declared.
    */
   reads: ReadonlySet<string> | null;
 }
@@ -160,7 +160,7 @@ function checkFields(
 function misfit(value: unknown, { type, fields }: Shape): string | undefined {
   const found = kindOf(value);
   switch (type) {
-    // A number reads as it was written; True, a list or an object in a sentence is never meant.
+    // A number prints as it was written; True, a list or an object in a sentence is never intended.
     case 'string':
       return found === 'text' || found === 'a number' ? undefined : `must be text, not ${found}`;
     case 'number':
@@ -244,7 +244,7 @@ const LONGEST_REMEMBERED = 4096;
 
 /**
  * Every word inside its Jinja2 tags: more than it reads, never less. Found from tag to tag, so that
- * a source of nothing but opening braces takes no longer than another.
+ * a source of nothing but opening braces takes no longer than any other.
  */
 export function namesReadBy(source: string): ReadonlySet<string> {
   const known = namesOf.get(source);

@@ -1,10 +1,10 @@
 // The variables schema of a template: what a sender has to give, and what is missing from what was
-// given. Before it: a send with `variables`. After it: variable-fit.ts, which checks what is there
-// against its types, and rendering.
+// given. Before it: a send with `variables`. After it: variable-fit.ts, which checks the types of
+// what was given, and rendering.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 
-/** `url` is an address of the web; `any`, for whoever declares no type, is not looked at. */
+/** `url` is a web address; `any`, for variables that declare no type, is not checked. */
 export const VARIABLE_TYPES = [
   'string',
   'number',
@@ -16,7 +16,7 @@ export const VARIABLE_TYPES = [
 ] as const;
 export type VariableType = (typeof VARIABLE_TYPES)[number];
 
-/** What an entry of a list is: of one type, or an object with these fields. */
+/** What an entry of a list is: a value of one type, or an object with these fields. */
 export const entryShape = z.union([
   z.enum(VARIABLE_TYPES),
   z
@@ -42,7 +42,7 @@ export const variableSchema = z.strictObject({
     .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, 'must be a name or a path such as event.name'),
   required: z.boolean(),
   type: z.enum(VARIABLE_TYPES).default('any'),
-  /** Of an array; absent: its entries are not looked at. */
+  /** For an array; absent: its entries are not checked. */
   items: entryShape.optional(),
   description: z.string().max(1000).default(''),
   example: z.unknown().optional(),
@@ -80,8 +80,8 @@ function isShallow(variables: Record<string, unknown>): boolean {
 export type Variable = z.infer<typeof variableSchema>;
 
 /**
- * The paths of required variables that are not there, in the order of the schema. `null` and `''`
- * count as absent, as in the rest of a send request: an email with an empty name or link is never
+ * The paths of required variables that are missing, in the order of the schema. `null` and `''`
+ * count as missing, as in the rest of a send request: an email with an empty name or link is never
  * what the sender meant.
  */
 export function missingVariables(
@@ -93,7 +93,7 @@ export function missingVariables(
     .map(({ name }) => name);
 }
 
-/** Own properties only: `constructor` is not a variable that somebody gave. */
+/** Own properties only: `constructor` is not a variable that someone gave. */
 export function valueAt(variables: Record<string, unknown>, path: string): unknown {
   let value: unknown = variables;
   for (const key of path.split('.')) {
@@ -115,8 +115,8 @@ const DEEPEST = 200;
 const MOST_VALUES = 250_000;
 
 /**
- * About how many bytes they have; a Problem where they are more, or nested deeper, than can be
- * handed to a thread in no time.
+ * Roughly how many bytes they have; throws a Problem if they are larger, or nested deeper, than can
+ * be passed to a thread at once.
  */
 export function sizeOfVariables(variables: Record<string, unknown>): number {
   let bytes = 0;

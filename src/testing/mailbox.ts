@@ -137,7 +137,9 @@ async function nothingCame(
   ].join('');
   const shown = data.map((it: CapturedEmail) => `"${it.subject}" to ${it.recipients.join(', ')}`);
   const instead =
-    shown.length === 0 ? 'No other email arrived either.' : `There is: ${shown.join('; ')}.`;
+    shown.length === 0
+      ? 'No other email arrived either.'
+      : `What arrived instead: ${shown.join('; ')}.`;
   return new Error(`No email${wanted} arrived within ${timeoutMs / 1000} s. ${instead}`);
 }
 

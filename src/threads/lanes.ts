@@ -25,7 +25,7 @@ const MOST_BYTES_IN_BATCH = 1024 * 1024;
 const MOST_MS_IN_BATCH = 20;
 const ORDINARY_MS = 0.5;
 /**
- * From this usual time on, orders go one by one: an answer that is there after half a millisecond
+ * From this usual time on, orders go one by one: a result that is ready after half a millisecond
  * would otherwise wait for theirs.
  */
 const COSTLY_MS = 5;
@@ -45,7 +45,7 @@ export function createLanes<Item extends Waiting>() {
   const lanes = new Map<Share, Item[]>();
   const slowUntil = new Map<Share, number>();
   const held = new Set<Share>();
-  /** Only of those that take longer than ordinary emails. */
+  /** Only for shares that take longer than ordinary emails. */
   const usualMs = new Map<Share, number>();
   let count = 0;
 
@@ -70,7 +70,7 @@ export function createLanes<Item extends Waiting>() {
     count: () => count,
     isSlow,
 
-    /** Somebody could have the next turn, and has no order among those that run. */
+    /** A share could have the next turn, and has no order among those that are running. */
     isKeptWaiting(running: ReadonlySet<Share>): boolean {
       for (const share of lanes.keys()) {
         if (!running.has(share) && !held.has(share) && !isSlow(share)) return true;
@@ -78,7 +78,10 @@ export function createLanes<Item extends Waiting>() {
       return false;
     },
 
-    /** The latest order of whoever has by far the most waiting; undefined: this share does. */
+    /**
+     * The latest order of the share that has by far the most waiting; undefined: that is this
+     * share.
+     */
     takeFromLongest(share: Share): Item | undefined {
       let longest = lanes.get(share) ?? [];
       const own = longest.length;
@@ -106,9 +109,9 @@ export function createLanes<Item extends Waiting>() {
     },
 
     /**
-     * The next batch: one order from each lane in turn, again and again unless one of them has
-     * nothing left: nobody waits for more of the others' than that turn. Those of whom a thread
-     * has something come last. A costly, slow or suspect one goes alone.
+     * The next batch: one order from each lane in turn, repeatedly, until one of them has nothing
+     * left, so nobody waits for more orders of the others than one turn. Shares that already have
+     * something in a thread come last. A costly, slow or suspect order goes alone.
      */
     take({ alsoSlow, running }: { alsoSlow: boolean; running: ReadonlySet<Share> }): Item[] {
       for (const share of running) moveToEnd(share);

@@ -1,4 +1,4 @@
-// Threads for work whose cost a stranger's text decides: it runs beside the main thread, within
+// Threads for work whose cost depends on a stranger's text: it runs beside the main thread, within
 // limits of memory and time, and is killed when it exceeds them. Before it: a feature gives an
 // order. After it: the job's output, a Problem, or JobStopped.
 import { Problem } from '../errors.ts';
@@ -69,7 +69,7 @@ interface Member {
   slow: boolean;
   /** It was told to return what is left of its batch. */
   givesWay: boolean;
-  /** The share because of whose work it was ended. */
+  /** The share whose work caused it to be ended. */
   guilty: Share | undefined;
   /** The work on one order, at the last check. */
   watched: { order: Order | undefined; sinceMs: number; workedMs: number };
@@ -156,8 +156,8 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   /**
-   * Whoever waits while one share has several orders in a batch: that batch ends early. Others
-   * wait for one order of a flood, then, not for 24.
+   * If someone waits while one share has several orders in a batch, that batch ends early: others
+   * wait for one order of a flood, not for 24.
    */
   function makeWay(): void {
     const busy = [...members];

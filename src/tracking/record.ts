@@ -96,7 +96,8 @@ export function openEngagementRecorder(deps: {
 }
 
 /**
- * Anyone with the pixel's URL can load it for ever; after this many events more say nothing new.
+ * Anyone with the pixel's URL can load it forever; after this many events, more of them say nothing
+ * new.
  */
 const MOST_EVENTS_OF_A_MAIL = 20_000;
 

@@ -36,7 +36,7 @@ export function openSecretWith(vault: Vault): OpenSecret {
     const id = showUuid('whe_', owner.endpointUuid);
     throw new Problem(
       'unavailable',
-      `The secret of webhook endpoint ${id} (account ${owner.accountId}) cannot be decrypted with this SECRET_KEY: it was encrypted with another one, or changed since. Make a new one.`,
+      `The secret of webhook endpoint ${id} (account ${owner.accountId}) cannot be decrypted with this SECRET_KEY: it was encrypted with another one, or changed since. Create a new one.`,
       { see: 'rotate_webhook_secret' },
     );
   };

@@ -269,7 +269,7 @@ export function readTypes(types: readonly string[] | null | undefined): HookType
     if (one !== undefined) return one;
     throw new Problem(
       'invalid',
-      `"${type}" is not a webhook event type. There are ${EVERY_HOOK_TYPE.join(', ')}.`,
+      `"${type}" is not a webhook event type. Use one of ${EVERY_HOOK_TYPE.join(', ')}.`,
       { at: `event_types[${index}]` },
     );
   });

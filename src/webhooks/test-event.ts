@@ -1,6 +1,6 @@
-// A test event to one endpoint, at once and with the answer: is it reachable, and does it accept
-// our signature? Like a real one in everything but its message, which does not exist; it leaves no
-// row in the log.
+// A test event to one endpoint, sent at once and with the answer: is it reachable, and does it
+// accept our signature? Like a real event except for its message, which does not exist; it leaves
+// no row in the log.
 import type { Dispatcher } from 'undici';
 import { EVENT_KINDS, type HookType, SUBSCRIPTION } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';

@@ -7,7 +7,7 @@ type Secret = string | readonly string[];
 
 /**
  * Whether `X-SM-Signature` is right for this body. Pass the raw bytes of the request, not parsed
- * and serialized JSON. While a secret is being rotated, pass the old and the new one.
+ * and serialised JSON. While a secret is being rotated, pass the old and the new one.
  */
 export function verify(rawBody: string | Uint8Array, header: Header, secret: Secret): boolean {
   const hex = /^sha256=([0-9a-f]{64})$/.exec(String(header))?.[1];

@@ -1,5 +1,5 @@
-// `user invite`: the operator of the machine makes an invitation's link where the service cannot
-// write email itself.
+// `user invite`: the operator of the machine creates an invitation link if the service cannot send
+// email itself.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import { removeMember, setMember } from '../../src/people/users.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-it('prints a link by which somebody joins, once', async () => {
+it('prints a link by which someone joins, once', async () => {
   const { id } = await service.account();
   const env = { DATABASE_URL: service.databaseUrl, BASE_URL: 'https://mail.example' };
   const invite = (...args: string[]) =>
@@ -50,7 +50,7 @@ const roleOf = async (accountId: number, email: string) =>
     )
   )[0]?.role;
 
-it('an old link changes nothing for who became a member another way', async () => {
+it('an old link changes nothing for someone who became a member another way', async () => {
   const { id } = await service.account();
   const email = 'owner@people.example';
   const before = await invited(email, id, 'viewer');

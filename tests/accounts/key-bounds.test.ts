@@ -1,5 +1,5 @@
-// API keys that end, that work from some networks only, and that carry a checksum; through every
-// door that takes one.
+// API keys that expire, that work from certain networks only, and that carry a checksum; through
+// every door that takes one.
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum, listKeys } from '../../src/accounts/keys.ts';
@@ -33,7 +33,7 @@ const make = (bounds: Parameters<typeof createKey>[2]['bounds']) =>
   });
 
 /**
- * Its status at each door: the short way, node:http (a query makes it unusual), a read, and MCP.
+ * Its status at each door: the short path, node:http (a query makes it unusual), a read, and MCP.
  */
 async function statuses(key: string, from: string): Promise<number[]> {
   const headers = { 'x-forwarded-for': from, 'x-api-key': key, 'content-type': 'application/json' };
@@ -111,7 +111,7 @@ describe('the checksum', () => {
     expect(hasChecksum(key.slice(0, 20) + (key[20] === 'x' ? 'y' : 'x') + key.slice(21))).toBe(
       false,
     );
-    // As the documentation says it, for who writes a scanner.
+    // As the documentation says it, for whoever writes a scanner.
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     let sum = crc32(key.slice(0, -6));
     let text = '';

@@ -1,5 +1,5 @@
-// Notices: people are told of a sign-in from somewhere new, and owners of a new API key, whichever
-// door made it.
+// Notices: people are told about a sign-in from a new place, and owners about a new API key,
+// whichever door created it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { readUuid, showUuid } from '../../src/ids.ts';

@@ -1,5 +1,5 @@
-// An operator who suspends an account stops its email: what is queued or scheduled is held, also
-// what is urgent, and goes on when the account is resumed.
+// An operator who suspends an account stops its email: what is queued or scheduled is held, urgent
+// email too, and is sent when the account is resumed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resumeAccount, suspendAccount } from '../../src/accounts/suspension.ts';
 import { queueState } from '../../src/queue/due.ts';

@@ -1,5 +1,6 @@
-// Whatever changes what processes remember of an account raises its version: it is how a revoked
-// key or a removed sender becomes known everywhere. No trigger does it, so each statement must.
+// Every change to what processes remember about an account raises its version: that is how a
+// revoked key or a removed sender becomes known everywhere. No trigger does it, so each statement
+// must.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { changeAccount, createAccount } from '../../src/accounts/accounts.ts';
 import { makeAddressToken, verifyAddress } from '../../src/accounts/address-verification.ts';

@@ -1,4 +1,5 @@
-// The capacity of docs/scale.md: what is measured is shown as it is, the rest follows from it.
+// The capacity in docs/scale.md: measured figures are shown as they are, the rest is calculated
+// from them.
 import { expect, it } from 'vitest';
 import type { Run } from '../../bench/support/comparison.ts';
 import { COSTS } from '../../bench/support/scale.ts';

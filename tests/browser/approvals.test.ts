@@ -1,5 +1,5 @@
 // Approving in a browser: the page "Waiting for approval" as emails come in, one held email and the
-// decision about it, the mailed link, and the page Connect.
+// decision about it, the emailed link, and the page Connect.
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
@@ -112,7 +112,7 @@ describe.skipIf(!dashboard)('Waiting for approval', () => {
   });
 });
 
-describe.skipIf(!dashboard)('The mailed link', () => {
+describe.skipIf(!dashboard)('The emailed link', () => {
   it('shows the email as its readers see it, without script, and approves it by one click', async () => {
     const { service, account, hold, status } = await prepare();
     const person = await makeUser(service.database, { accountId: account.id, role: 'owner' });

@@ -1,5 +1,5 @@
-// BASE_URL with a path, behind a proxy that takes the path away: every page, call and frame is
-// found under it.
+// BASE_URL with a path, behind a proxy that removes the path: every page, call and frame is found
+// under it.
 import { createServer, request } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
@@ -49,7 +49,7 @@ describe.skipIf(!dashboard)('A path in BASE_URL', () => {
     await page.waitForURL(`${base}/sandbox`);
     await page.getByRole('link', { name: /Caught/ }).click();
     await page.frameLocator('iframe').getByText('Hello!').waitFor();
-    // A link that somebody kept.
+    // A link that someone kept.
     await page.goto(`${base}/messages/${sent.body.id}`);
     await page.getByText('Caught').first().waitFor();
     await look(page, 'base-path');

@@ -1,5 +1,5 @@
-// Branding: emails change as one edits, a colour that is hard to read is told, and sends use what
-// was saved.
+// Branding: emails change as you edit, a colour that is hard to read gets a warning, and sends use
+// what was saved.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

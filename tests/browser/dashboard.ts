@@ -184,7 +184,7 @@ export async function look(page: Page, name: string): Promise<void> {
 export async function findings(page: Page, rules: { runOnly?: string[] } = {}): Promise<string[]> {
   // Evaluated rather than added as a script: the page's policy would not let it in.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
-  // Emails are somebody's HTML, in frames without an origin; the catalogue's tests look at those.
+  // Emails are someone's HTML, in frames without an origin; the catalogue's tests look at those.
   const options = { iframes: false, resultTypes: ['violations'], ...rules };
   const results = (await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)})`,

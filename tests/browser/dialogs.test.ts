@@ -1,5 +1,5 @@
-// Every dialog of the dashboard, opened and left by keyboard: the focus goes into it, and back to
-// where it came from. Its buttons stay where they are while it loads: a click would miss them.
+// Every dialog of the dashboard, opened and closed by keyboard: the focus goes into it, and back to
+// where it came from. Its buttons do not move while it loads, or a click would miss them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';

@@ -1,5 +1,5 @@
-// Editing safely: what is typed is what stands there, nobody's work is lost or put live unseen, and
-// what goes live was tried on what was really sent.
+// Editing safely: what is typed is what is shown, nobody's work is lost or published unseen, and
+// what is published was tested on emails that were really sent.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/service.ts';
@@ -20,7 +20,7 @@ const LINES = [
   '<p>Bye</p>',
 ];
 
-/** An account with a published template `note`, and somebody who edits it. */
+/** An account with a published template `note`, and someone who edits it. */
 async function openEditor(): Promise<{ account: TestAccount; page: Page }> {
   const account = await dashboard!.service.account({ scopes: ['email:send', 'admin'] });
   const variables = ['name', 'plan'].map((name) => ({ name, required: false }));
@@ -105,7 +105,7 @@ describe.skipIf(!dashboard)('The editor', () => {
     expect(await findings(again)).toEqual([]);
     await again.getByRole('button', { name: 'Discard them' }).click();
     expect(await again.getByLabel('Subject').inputValue()).toBe('Note');
-    // Somebody else in the same account has never seen it.
+    // Someone else in the same account has never seen it.
     const other = await openAgain(account);
     expect(await other.getByText('These are your unsaved changes').count()).toBe(0);
   });

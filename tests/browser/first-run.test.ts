@@ -1,6 +1,6 @@
-// First run: the owner sets the service up, makes the quickstart's call and watches the email until
-// it is opened. Also the door afterwards: sign in, sign out, what a session that ended looks like,
-// and a forgotten password.
+// First run: the owner sets up the service, makes the quickstart's call and watches the email until
+// it is opened. Then the sign-in page: signing in and out, what an ended session looks like, and a
+// forgotten password.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addIdentity } from '../../src/accounts/identities.ts';
@@ -87,7 +87,7 @@ describe.skipIf(!dashboard)('First run', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('lets somebody in again who forgot the password', async () => {
+  it('lets someone in again who forgot the password', async () => {
     const { service, open } = dashboard!;
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();

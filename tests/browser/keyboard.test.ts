@@ -1,5 +1,5 @@
-// The keyboard: ⌘K leads everywhere, `/` searches, j and k walk lists, `?` tells, and the five
-// things that people do most are done without a mouse. And what the pages weigh.
+// The keyboard: ⌘K leads everywhere, `/` searches, j and k move through lists, `?` lists the
+// shortcuts, and the five most common tasks are done without a mouse. Also the size of the pages.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -344,8 +344,8 @@ describe.skipIf(!dashboard)('Without a mouse', () => {
 describe.skipIf(!dashboard)('What a page weighs', () => {
   /**
    * Waits until no script or style is under way and none came for half a second. Playwright's
-   * `networkidle` is about frames as well: with the editor's preview, which is made anew, it was
-   * waited for in vain.
+   * `networkidle` is about frames as well: with the editor's preview, which is made again, it was
+   * never reached.
    */
   function watchAssets(page: Page): () => Promise<unknown> {
     const isAsset = (one: Request) => ['script', 'stylesheet'].includes(one.resourceType());

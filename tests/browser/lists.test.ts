@@ -1,6 +1,6 @@
-// Every list has one frame: it says when it cannot be loaded and offers to try again, and when what
-// it shows is no longer up to date. It is there at once for whoever hovered its link, and shows at
-// once what somebody does to a row.
+// Every list has the same frame: it says when it cannot be loaded and offers to try again, and when
+// what it shows is out of date. It is there at once if its link was hovered, and shows at once what
+// someone does to a row.
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
@@ -51,7 +51,7 @@ describe.skipIf(!dashboard)('A list', () => {
     const page = await open({ accountId: account.id, role: 'owner' });
     await page.goto('/keys');
     await page.getByRole('region', { name: 'API keys' }).waitFor();
-    // Read again and again while somebody looks.
+    // Read again and again while someone looks.
     await page.route(/\/v1\/keys/, (route) => route.fulfill(refusal));
     const old = page.getByRole('alert').filter({ hasText: 'This is not up to date' });
     await old.getByText('The list is out for lunch.').waitFor();
@@ -80,7 +80,7 @@ describe.skipIf(!dashboard)('Without a line to the service', () => {
     await page.getByRole('alert').getByText('The service did not answer').waitFor();
     await page.context().setOffline(false);
     await page.getByText('Nothing matches').waitFor();
-    // What was searched for stands in the address.
+    // The search is in the address.
     expect(new URL(page.url()).searchParams.get('q')).toBe('ada@');
   });
 
@@ -146,7 +146,7 @@ describe.skipIf(!dashboard)('A page', () => {
   });
 });
 
-describe.skipIf(!dashboard)('What somebody does', () => {
+describe.skipIf(!dashboard)('What someone does', () => {
   let page: Page;
   let endpoint: string;
 

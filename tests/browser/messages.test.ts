@@ -37,7 +37,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.getByText('70 messages, that is all').waitFor();
   });
 
-  it('reads on after a fault when somebody says so, and not by itself for ever', async () => {
+  it('reads on after a fault when someone says so, and not by itself forever', async () => {
     await page.goto('/account');
     let refused = 0;
     await page.route(/v1\/messages\?.*cursor=/, (route) => {
@@ -195,7 +195,7 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.locator('[data-event=delivered]').waitFor();
   });
 
-  it('to many: one header, what became of how many, and a table to look through', async () => {
+  it('to many: one header, what happened to how many, and a table to look through', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'viewer' });
@@ -215,7 +215,7 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.getByText('10 bounced', { exact: true }).last().click();
     await page.getByRole('table').getByText('bounce+0@simulator.test').waitFor();
     await expect.poll(() => page.getByRole('table').locator('tbody tr').count()).toBe(10);
-    // The tab stands in the address.
+    // The tab is in the address.
     expect(new URL(page.url()).searchParams.get('tab')).toBe('recipients');
     await page.getByRole('tab', { name: 'Headers' }).click();
     for (const name of ['Message-ID', 'MIME-Version', 'Date']) {

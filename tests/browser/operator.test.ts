@@ -1,4 +1,4 @@
-// Operator: all accounts; one is made, given other figures, suspended (its keys are refused at
+// Operator: all accounts; one is created, given other limits, suspended (its keys are refused at
 // once) and resumed.
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEmail } from '../support/service.ts';

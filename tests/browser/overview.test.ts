@@ -1,4 +1,4 @@
-// Overview: figures, chart, what needs an action. And what the browser loads at first.
+// Overview: figures, chart, what needs attention. And what the browser loads first.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
@@ -29,11 +29,11 @@ describe.skipIf(!dashboard)('Overview', () => {
     await page.locator('.message-line', { hasText: 'Clicked' }).waitFor();
   });
 
-  it('shows what became of the emails', async () => {
+  it('shows what happened to the emails', async () => {
     // Figures are counted every ten seconds at most, and asked for again by themselves.
     await page.getByText('1 complaint').waitFor();
     await look(page, 'overview');
-    // Told apart, with a way to the messages; the choice stands in the address.
+    // Told apart, with a way to the messages; the choice is in the address.
     await page.getByText('Domain', { exact: true }).click();
     const row = page.getByRole('region', { name: 'Recipients by domain' }).getByRole('row').last();
     await row.getByText('simulator.test').waitFor();

@@ -1,5 +1,5 @@
-// Every page of the dashboard for an account that has a little of everything, each with words of
-// what it is about. Used by quick.test.ts and by the benchmark that takes the time.
+// Every page of the dashboard for an account that has a little of everything, each with words from
+// its main content. Used by quick.test.ts and by the benchmark that measures the time.
 import type { Sandmartin } from '../../src/client/sandmartin.ts';
 import type { Database } from '../../src/store/pool.ts';
 import { captured } from '../support/captured.ts';

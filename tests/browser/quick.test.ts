@@ -1,7 +1,7 @@
-// As quick as the network allows, and no slower with many rows. Every page shows what it is about
-// after one round trip to the server at most, and with none once it was visited; a list of
-// thousands of rows lays out those in sight.
-// Shown by what a page waits for, not by a clock: what is held here never comes.
+// As fast as the network allows, and no slower with many rows. Every page shows its main content
+// after at most one round trip to the server, and after none once it was visited; a list of
+// thousands of rows lays out only those in sight. Proven by what a page waits for, not by a clock:
+// answers that the test holds back never arrive.
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
@@ -56,7 +56,7 @@ async function fill({ service }: Dashboard): Promise<Shown[]> {
   );
 }
 
-/** As a link does it, without loading the document anew. */
+/** As a link does it, without reloading the document. */
 const go = (path: string, window = page) =>
   window.evaluate(`{
     history.pushState({}, '', ${JSON.stringify(path)});

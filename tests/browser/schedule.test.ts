@@ -1,6 +1,6 @@
-// Emails that are scheduled: found in the list, moved, sent now or cancelled on their page. What
-// happened is what the service says, not only what the page shows; a viewer only looks, and one
-// that has gone is told why it stays.
+// Scheduled emails: found in the list, moved, sent now or cancelled on their page. The service, not
+// only the page, confirms what happened; a viewer can only look, and an email that has been sent
+// says why it cannot be cancelled.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEmail, type TestAccount } from '../support/service.ts';
@@ -58,7 +58,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
     expect(Date.parse((await read(id)).scheduled_at)).toBe(later.getTime());
   });
 
-  it('go out now when somebody says so', async () => {
+  it('go out now when someone says so', async () => {
     const id = await schedule('Sooner after all');
     await page.goto(`/messages/${id}`);
     await page.getByRole('button', { name: 'Change the time' }).click();

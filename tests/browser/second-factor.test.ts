@@ -1,6 +1,5 @@
 // Second factors and sessions in a real browser, with Chromium's own authenticator: added, used to
-// sign in, asked for by an account. And two tabs of one session, of which one goes on in another
-// account.
+// sign in, required by an account. And two tabs of one session, one of which switches accounts.
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeNext, codeNow, fromBase32 } from '../dashboard/app-codes.ts';
@@ -137,7 +136,7 @@ describe.skipIf(!dashboard)('A second factor', () => {
     await page.getByRole('button', { name: 'Create a key' }).first().waitFor();
   });
 
-  it('an account asks everybody for one: others set it up before they go on', async () => {
+  it('an account asks everyone for one: others set it up before they go on', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const owner = await open({ accountId: account.id, role: 'owner' });

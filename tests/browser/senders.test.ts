@@ -1,5 +1,4 @@
-// Senders: a domain becomes verified when its records stand in DNS; an address when its link is
-// followed.
+// Senders: a domain is verified when its records are in DNS, an address when its link is followed.
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

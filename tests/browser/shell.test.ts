@@ -1,5 +1,5 @@
-// What all pages share: the account switcher, the keyboard's way in, and a phone on which nothing
-// stands beyond the edge.
+// What all pages share: the account switcher, keyboard access, and a phone on which nothing is cut
+// off.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Suppressions: an address that complained is there by itself; one is added by hand, found, and let
-// go after asking.
+// Suppressions: an address that complained is listed automatically; one is added by hand, found,
+// and removed after confirmation.
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { anEmail } from '../support/service.ts';

@@ -1,4 +1,4 @@
-// Team: an owner invites somebody, who joins by the link, gets another role and is removed.
+// Team: an owner invites someone, who joins by the link, gets another role and is removed.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailedInvitation } from '../support/invitation.ts';
@@ -19,7 +19,7 @@ describe.skipIf(!dashboard)('Team', () => {
     guest = await open();
   });
 
-  it('invites somebody', async () => {
+  it('invites someone', async () => {
     await owner.goto('/team');
     await owner.getByRole('button', { name: 'Invite' }).click();
     await owner.getByLabel('Email').fill('grace@example.org');

@@ -1,4 +1,4 @@
-// Templates: clone, edit, see the fault where it is, fix, publish, send a test; compare versions
+// Templates: clone, edit, see an error where it is, fix it, publish, send a test; compare versions
 // and roll back.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -46,7 +46,7 @@ describe.skipIf(!dashboard)('Templates', () => {
     expect(await page.getByRole('button', { name: 'New template' }).count()).toBe(0);
   });
 
-  it('shows the gallery in another language, which stands in its address', async () => {
+  it('shows the gallery in another language, which is in its address', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'viewer' });
@@ -233,7 +233,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await fault.waitFor({ state: 'hidden' });
   });
 
-  it('shows what readers and receivers would hold against it', async () => {
+  it('shows what readers and receivers would object to', async () => {
     const subject = page.getByLabel('Subject');
     const before = await subject.inputValue();
     await subject.fill('ACT NOW!!! FREE MONEY FOR {{ name }}!!!');

@@ -126,7 +126,7 @@ describe.skipIf(!dashboard)('An endpoint that works', () => {
     await look(page, 'webhook-rotated');
     await page.keyboard.press('Escape');
     await page.getByText('Old secret also signs').waitFor();
-    // Shown this once.
+    // Shown only once.
     await page.reload();
     await page.getByText('Old secret also signs').waitFor();
     expect(await page.content()).not.toContain(fresh);

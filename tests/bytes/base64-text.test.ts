@@ -1,4 +1,4 @@
-// Base64 of bytes that lie in pieces: however they are cut, the text is that of the whole.
+// Base64 of bytes in pieces: however they are cut, the text is that of the whole.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Base64Text } from '../../src/bytes/base64-text.ts';

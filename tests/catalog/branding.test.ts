@@ -1,5 +1,5 @@
-// Branding: what may be set, how a fault is told, and that derived colours stay readable whatever
-// the brand colour is.
+// Branding: which fields can be set, how faults are reported, and that derived colours stay
+// readable whatever the brand colour is.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';

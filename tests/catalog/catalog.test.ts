@@ -1,4 +1,4 @@
-// The catalogue as files: complete, consistent, and refused at start with a clear word when
+// The catalogue as files: complete, consistent, and refused at start with a clear message if
 // something is wrong with it.
 import {
   cpSync,

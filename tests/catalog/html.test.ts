@@ -1,6 +1,6 @@
 // The HTML of every template against html-validate's rules and caniemail's data (both offline), and
-// against rules of our own. What is allowed although a checker objects stands here with its reason;
-// an entry that is no longer needed fails the test.
+// against rules of our own. What is allowed although a checker objects is listed here with the
+// reason; an entry that is no longer needed fails the test.
 import { caniemail } from 'caniemail';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 import { describe, expect, it } from 'vitest';
@@ -120,7 +120,7 @@ describe('our own rules', () => {
     const logos = images.filter((image) => image.includes('/logo'));
     expect(logos.length).toBeGreaterThan(0);
     for (const logo of logos) expect(logo).toContain('alt="Alder &amp; Finch"');
-    // Others have a size for who does not load them, and words or none on purpose.
+    // Others have a size for people who do not load them, and words or none on purpose.
     for (const image of images) expect(image).toMatch(/ alt="[^"]*".* (?:width|height)="\d+"/);
     const tables = html.replace(/<!--.*?-->/gs, '').match(/<table[^>]*>/g)!;
     for (const table of tables) expect(table).toMatch(/role="presentation"|data-text="items"/);

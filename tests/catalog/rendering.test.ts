@@ -1,6 +1,6 @@
 // Every system template: renders with its sample, is refused without a required variable, shows the
-// branding that is set and leaves no trace of what is not. Golden files hold the HTML and text;
-// `npx vitest run tests/catalog -u` renews them.
+// branding that is set and no trace of what is not. Golden files hold the HTML and text; `npx
+// vitest run tests/catalog -u` updates them.
 import { describe, expect, it } from 'vitest';
 import {
   type Branding,

@@ -1,5 +1,5 @@
-// On a real Citus of a coordinator and two nodes: accounts lie where we think they do, and every
-// email goes its whole way, from the send to the relay's report.
+// On a real Citus with a coordinator and two nodes: accounts are where we expect them, and every
+// email goes all the way, from the send to the relay's report.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexFinishedDays } from '../../src/messages/search-index.ts';
 import { createLog } from '../../src/process/log.ts';

@@ -1,6 +1,6 @@
-// On a real Citus: one node is killed with -9 under load, another time it hangs, and a running
-// installation is distributed while sends go on. A ledger of every 202 against what the relay got:
-// nothing is lost. MESSAGES=100000: as many are there before it is distributed, instead of a few.
+// On a real Citus: a node is killed with -9 under load, a node hangs, and a running installation is
+// distributed while it sends. A ledger compares every 202 with what the relay got: nothing is lost.
+// MESSAGES=100000: that many exist before it is distributed, instead of a few.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { readCluster } from '../../src/store/cluster.ts';

@@ -112,7 +112,7 @@ describe('from a page that is not ours', () => {
     }
   });
 
-  it('a form cannot send what is no JSON', async () => {
+  it('a form cannot send what is not JSON', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await us.try('signIn', { body: {}, headers })).status).toBe(400);
   });

@@ -1,4 +1,4 @@
-// The first start and the command `user`: who can sign in before anybody was invited.
+// The first start and the command `user`: who can sign in before anyone was invited.
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
@@ -36,7 +36,7 @@ describe('the first start', () => {
         ...{ has_sent: false, sender: 'hello@demo.example', keys: 1 },
       });
       expect(service.output()).toContain(`Dashboard  ${service.url}/`);
-      // In the sandbox a link is mailed although nobody set SYSTEM_SENDER.
+      // In the sandbox a link is emailed although nobody set SYSTEM_SENDER.
       const asked = await client.api.addresses.put({ address: 'me@elsewhere.example' });
       expect(asked).toMatchObject({ note: null });
     } finally {
@@ -57,7 +57,7 @@ describe('the first start', () => {
     }
   });
 
-  it('that is stopped while it makes the demo account ends in good order', async () => {
+  it('that is stopped while it makes the demo account ends cleanly', async () => {
     let meanwhile!: () => void;
     const others = test.database.transaction(async (client) => {
       await client.query('SELECT pg_advisory_xact_lock(7263003)');

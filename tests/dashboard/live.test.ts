@@ -1,4 +1,4 @@
-// Live streams beside a reader that is slower than what there is to read.
+// Live streams with a reader that is slower than the stream.
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import fastify from 'fastify';

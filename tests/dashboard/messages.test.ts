@@ -1,5 +1,5 @@
-// Messages in the dashboard: searching, one message, its live timeline, its files, sending it once
-// more.
+// Messages in the dashboard: searching, one message, its live timeline, its files, sending it
+// again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { MessageDetails } from '../../src/client/operations.ts';
@@ -237,7 +237,7 @@ describe('searching days that are over', () => {
     expect(await searchAll({ from: '@other.example', words: 'hello' })).toEqual([]);
   });
 
-  it('a wish of hundreds of words is refused, not held against every subject', async () => {
+  it('a wish of hundreds of words is refused, not compared with every subject', async () => {
     const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(' ');
     expect(await searchAll({ words: words(16) })).toEqual([]);
     await expect(searchAll({ words: words(17) })).rejects.toThrow('at most 16 words');
@@ -277,7 +277,7 @@ describe('searching days that are over', () => {
       const found = await searchAll({ recipient: `t${wanted}@today.example` });
       expect(found.map(({ recipients }) => recipients)).toEqual([[`t${wanted}@today.example`]]);
     }
-    // One that comes late is in its slice all the same.
+    // One that comes late is in its slice anyway.
     await add(90_000, 1, today * DAY_MS + 50_000);
     expect(await searchAll({ recipient: 't90001@today.example' })).toHaveLength(1);
 
@@ -414,7 +414,7 @@ describe('one message', () => {
     expect(rows.map(({ head }) => readHead(Buffer.from(head)).keepLinks)).toEqual([true, true]);
   });
 
-  it('past its days there is no content to show or send', async () => {
+  it('past its retention there is no content to show or send', async () => {
     const id = await send();
     await service.database.query('DELETE FROM contents WHERE message_id = $1', [
       readUuid('msg_', id),
@@ -506,14 +506,14 @@ describe('live', () => {
   });
 });
 
-it('statistics count what became of the messages', async () => {
+it('statistics count what happened to the messages', async () => {
   const fresh = await service.account();
   const viewer = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
   for (const to of ['ada@example.net', 'opened@simulator.test', 'bounce@simulator.test']) {
     await service.send(fresh.key, anEmail({ to: [to] }));
   }
   const shown = await until(async () => {
-    // Figures of the current hour are counted anew after ten seconds; a test does not wait.
+    // Figures of the current hour are counted again after ten seconds; a test does not wait.
     await service.database.query('DELETE FROM message_hours');
     const statistics = await viewer.api.usage.statistics();
     const { delivered, opened, bounced } = statistics.totals;

@@ -46,7 +46,7 @@ describe('a built app', () => {
     expect(nonces.size).toBe(3);
   });
 
-  it('hashed files are kept for ever, others for an hour; text comes compressed', async () => {
+  it('hashed files are kept forever, others for an hour; text comes compressed', async () => {
     const script = await server.inject({
       url: '/assets/main-4f2a.js',
       headers: { 'accept-encoding': 'gzip, br' },

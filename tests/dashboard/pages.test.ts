@@ -1,4 +1,4 @@
-// What the other pages of the dashboard do, each walked through its main job over the real server.
+// The other pages of the dashboard, each tested with its main task over the real server.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDns, type TestDns } from '../support/dns-server.ts';

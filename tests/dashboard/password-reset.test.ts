@@ -1,4 +1,4 @@
-// A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a
+// A forgotten password: the emailed link works once, for an hour, and tells nobody who has a
 // login.
 // And the emails of the service itself: their links are for their readers, not for the people of
 // the account that sent them.
@@ -86,7 +86,7 @@ describe('a forgotten password', () => {
     expect((await client.get('/v1/account')).status).toBe(200);
   });
 
-  it('is good for an hour, and only as it was mailed', async () => {
+  it('works for an hour, and only as it was emailed', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     await ask(email);
     const token = await mailedToken(email);
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     aheadMs = 0;
   });
 
-  it('answers the same whether or not anybody has the address', async () => {
+  it('answers the same whether or not anyone has the address', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     const known = await ask(email);
     const unknown = await ask('nobody@people.example');

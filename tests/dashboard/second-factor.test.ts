@@ -1,5 +1,5 @@
 // Second factors over HTTP: apps, passkeys, recovery codes, accounts that ask for one, sessions.
-// What is right opens, once; what is wrong, late, repeated or somebody else's does not.
+// What is right opens, once; what is wrong, late, repeated or someone else's does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import type { SecondFactorNeeded } from '../../src/dashboard/views/session.ts';
@@ -206,7 +206,7 @@ describe('recovery codes', () => {
     expect(subjects).toContain('Two-factor sign-in is on');
   });
 
-  it('of somebody else open nothing, and new ones replace the old', async () => {
+  it('of someone else open nothing, and new ones replace the old', async () => {
     const [one, other] = [await signedIn(), await signedIn()];
     const { codes } = await withApp(one);
     await withApp(other);
@@ -272,7 +272,7 @@ describe('passkeys', () => {
     expect(await send(key.get(await ask()))).toBe(200);
   });
 
-  it('cannot be added by somebody else’s challenge, twice, or with rubbish for a key', async () => {
+  it('cannot be added by someone else’s challenge, twice, or with rubbish for a key', async () => {
     const [one, other] = [await signedIn(), await signedIn()];
     const key = makeAuthenticator(service.url);
     const { challenge } = await one.call('startPasskey', {});
@@ -289,7 +289,7 @@ describe('passkeys', () => {
     expect((await add(one, key.create(next))).status).toBe(400);
   });
 
-  it('of somebody else is not removed', async () => {
+  it('of someone else is not removed', async () => {
     const [one, other] = [await signedIn(), await signedIn()];
     const { key } = await withPasskey(one);
     expect((await other.try('removePasskey', { params: { id: key.id } })).status).toBe(404);
@@ -365,7 +365,7 @@ describe('other ways in', () => {
     await stale(person);
     await person.call('prove', { body: { password: PASSWORD } });
     await person.call('startPasskey', {});
-    // Somebody else's passkey proves nothing about me.
+    // Someone else's passkey proves nothing about me.
     const other = await signedIn();
     const theirs = await withPasskey(other);
     const asked = await person.call('askProof', {});

@@ -209,19 +209,19 @@ describe('throttling', () => {
       return (await signIn(ada.email, password, headers)).answer.status;
     };
     for (const address of ['198.51.100.8', '198.51.100.9', '198.51.100.10']) {
-      // That of somebody else, or one that was made up, is worth nothing.
+      // That of someone else, or one that was made up, is worth nothing.
       expect(await status(marks.eve, address)).toBe(429);
       const [user, id, until] = marks.ada.split('.');
       expect(await status(`${user}.${id}0.${until}.${marks.ada.split('.')[3]}`, address)).toBe(429);
       expect(await status([user, id, until].join('.'), address)).toBe(429);
       expect(await status(marks.ada, address)).toBe(200);
     }
-    // And who sits down at that browser has no more tries than anybody.
+    // And who sits down at that browser has no more tries than anyone.
     const guesses = Array.from({ length: 8 }, () => status(marks.ada, '198.51.100.11', 'wrong'));
     expect((await Promise.all(guesses)).filter((it) => it === 401)).toHaveLength(5);
   });
 
-  it('the right password starts the place anew', async () => {
+  it('the right password starts the place again', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     await signIn(email, 'wrong');
     await signIn(email);
@@ -326,7 +326,7 @@ describe('passwords', () => {
     expect(await isPassword(`${PASSWORD} `, one)).toBe(false);
   });
 
-  it('made with other parameters still open, and are made anew', async () => {
+  it('made with other parameters still open, and are made again', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     const hash = scryptSync(PASSWORD, 'salt', 32, { N: 16, r: 1, p: 1 }).toString('base64');
     const old = `scrypt$16$1$1$${Buffer.from('salt').toString('base64')}$${hash}`;
@@ -392,7 +392,7 @@ describe('invitations', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('for who has a login: they prove it with their password', async () => {
+  it('for someone who has a login: they prove it with their password', async () => {
     const elsewhere = await service.account();
     const { email } = await makeUser(service.database, { accountId: elsewhere.id });
     const stranger = await owner.api.team.invite({

@@ -1,5 +1,5 @@
-// Two changes of one text: what only one changed is taken, what both changed is told apart, and
-// nothing gets lost.
+// Two changes to one text: what only one person changed is taken, what both changed is
+// distinguished, and nothing is lost.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareThree, mergedText } from '../../web/src/pages/templates/three-way.ts';

@@ -1,5 +1,5 @@
-// Calling back an email that is still queued: cancelled, or moved to another time. Two processes
-// hand over all the while.
+// Recalling an email that is still queued: cancelled, or moved to another time, while two processes
+// hand emails over.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { readUuid } from '../../src/ids.ts';
@@ -213,10 +213,10 @@ describe('cancelling', () => {
     expect(await cancel(id)).toMatchObject({ status: 403 });
   });
 
-  it('what happened all the same is told: the relay took it from a process that was taken for dead', async () => {
+  it('what happened anyway is told: the relay took it from a process that was taken for dead', async () => {
     const id = await send({ to: ['held@example.net'] });
     await until(async () => (await due(id))?.state === 'in hand');
-    // Its lease ran out, another process tried it and was deferred; then somebody cancelled it.
+    // Its lease ran out, another process tried it and was deferred; then someone cancelled it.
     await make(
       id,
       `state = 'waiting', lease = NULL, claims = claims + 1, due_at = now() + interval '1 hour'`,

@@ -1,4 +1,4 @@
-// Turns at a relay: accounts alternate whatever each has in hand, classes go in order, and nothing
+// Turns at a relay: accounts alternate whatever each has claimed, classes go in order, and nothing
 // begins that may not.
 import { expect, it } from 'vitest';
 import { createTurns, type StillWanted, type Turns } from '../../src/delivery/turns.ts';

@@ -277,7 +277,7 @@ describe('reports that a record asks for (RFC 9990)', () => {
     expect(await adviceOnDmarc(dns, 'news.shop.example')).toBeNull();
   });
 
-  it('to somebody else: only with their consent', async () => {
+  it('to someone else: only with their consent', async () => {
     const record = 'v=DMARC1; p=none; rua=mailto:d@Reports.test!10m, mailto:e@reports.test';
     expect(await advice(record)).toBe(
       'receivers send no reports to reports.test until it publishes shop.example._report._dmarc.reports.test TXT v=DMARC1',

@@ -1,5 +1,5 @@
-// Domains with keys, through a real resolver on a DNS server of the test's own: published, checked,
-// signed with, lost again.
+// Domains with keys, through a real resolver and a DNS server of the test's own: published,
+// checked, used for signing, lost again.
 import { createPublicKey } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
@@ -131,9 +131,9 @@ describe('checking', () => {
     expect(verified).toBe(false);
     const noteOf = (purpose: string) => findings!.find((it) => it.purpose === purpose);
     expect(noteOf('ownership')).toMatchObject({ seen: ['sandmartin-verification=other'] });
-    expect(noteOf('dkim-rsa')?.note).toContain('another key, or a part of ours');
+    expect(noteOf('dkim-rsa')?.note).toContain('another key, or only a part of ours');
     expect(noteOf('spf')?.note).toBe(
-      'a domain has one SPF record: change the one that is there to “v=spf1 include:_spf.other.example include:bounces.test -all”',
+      'a domain can have only one SPF record: change the existing one to “v=spf1 include:_spf.other.example include:bounces.test -all”',
     );
     expect(noteOf('return-path')).toMatchObject({ ok: false, seen: ['elsewhere.example'] });
   });

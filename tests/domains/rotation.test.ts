@@ -133,7 +133,7 @@ describe('a change of keys', () => {
     expect((await rotate('turn.example')).rotation).toMatchObject({ step: 'publish' });
   });
 
-  it('starts to wait anew when a record is lost, and stands still while DNS is silent', async () => {
+  it('starts to wait again when a record is lost, and stands still while DNS is silent', async () => {
     publish(await add('slip.example'));
     publish(await rotate('slip.example'));
     await check('slip.example');

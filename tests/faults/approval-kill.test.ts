@@ -1,5 +1,5 @@
-// Approving, declining, lapsing, moving and calling back race while their process is killed (kill
-// -9): each email left exactly as it was approved, or not at all. RACES=200 for the long form.
+// Approving, declining, expiring, moving and recalling race while their process is killed (kill
+// -9): each email leaves exactly as it was approved, or not at all. RACES=200 for the long form.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { lapseApprovals } from '../../src/approvals/approvals.ts';

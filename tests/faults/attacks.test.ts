@@ -1,6 +1,6 @@
-// The attacks that stopped the service, through every door that takes templates or variables: the
-// process lives, the event loop goes on, another tenant is served meanwhile, and memory comes back.
-// On the built program, as a process of its own.
+// Attacks that once stopped the service, through every door that takes templates or variables: the
+// process survives, the event loop keeps running, another tenant is served in the meantime, and
+// memory is freed. On the built program, as a process of its own.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandmartinError } from '../../src/client/calls.ts';

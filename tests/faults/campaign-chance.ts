@@ -5,7 +5,7 @@ export interface Chance {
   next(): number;
   between(low: number, high: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** Draws for ever; each item once before any comes again. */
+  /** Draws forever; each item once before any comes again. */
   deck<Item>(items: readonly Item[]): () => Item;
 }
 

@@ -1,6 +1,6 @@
 // The troubles a campaign draws from, one deck for processes and database and one for the relay.
-// Each breaks, waits, and mends. Before: campaign-stage.ts has what can break. After: campaign.ts
-// plays them and keeps when each was.
+// Each breaks something, waits, and repairs it. Before: campaign-stage.ts has what can break.
+// After: campaign.ts plays them and keeps when each was.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import type { RelayFault } from '../support/faulty-relay.ts';
@@ -141,7 +141,7 @@ function fillDisk(stage: Stage, disk: NonNullable<Stage['disk']>, chance: Chance
   };
 }
 
-/** Stopped in good order each time: a wrong clock is no excuse for a repeat. */
+/** Stopped cleanly each time: a wrong clock is no excuse for a repeat. */
 function shiftClock(actor: Actor, chance: Chance, faketime: string): Plan {
   const shift = chance.pick(['-1h', '+150s', '-3d', '+9d']);
   const forMs = chance.between(4_000, 10_000);

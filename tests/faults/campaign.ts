@@ -1,6 +1,6 @@
 // The campaign: random troubles under load, and a ledger of every 202 and every email at the relay.
-// Processes and database have one schedule, the relay another beside it. In the end all is mended,
-// and everything that was accepted must have arrived.
+// Processes and database have one schedule, the relay another beside it. In the end all is
+// repaired, and everything that was accepted must have arrived.
 import { setTimeout as wait } from 'node:timers/promises';
 import { releaseSetAside } from '../../src/queue/quarantine.ts';
 import { anEmail, makeAccount, request } from '../support/service.ts';
@@ -12,7 +12,7 @@ import { type Draw, processTroubles, relayTroubles } from './campaign-troubles.t
 
 export interface CampaignOptions {
   seed: number;
-  /** How long troubles are made; mending and waiting come on top. */
+  /** How long troubles are made; repairs and waiting come on top. */
   seconds: number;
   /** Also troubles that need root, libfaketime or time. */
   long?: boolean;

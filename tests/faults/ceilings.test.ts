@@ -1,7 +1,7 @@
-// One ceiling for any single input: the event loop never stands still for 100 ms of work, and
-// memory grows by at most 64 MB beside the input itself, which is there once. Large sends and
-// batches, delivering them and reading them back. On the built program, as a process of its own;
-// each of the largest meets one that is fresh, in which nothing was put aside by those before it.
+// One ceiling for any single input: the event loop is never blocked for 100 ms of work, and memory
+// grows by at most 64 MB beyond the input itself, which exists once. Large sends and batches,
+// delivering them and reading them back. On the built program, as a process of its own; each of the
+// largest inputs meets a fresh one, in which earlier inputs have left nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/process/clock.ts';

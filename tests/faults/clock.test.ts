@@ -1,4 +1,4 @@
-// Clocks that are wrong: of a process, and of the database. Sends are accepted all the same, and no
+// Clocks that are wrong: of a process, and of the database. Sends are accepted anyway, and no
 // data is dropped by a jump.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';

@@ -1,4 +1,4 @@
-// The database goes away under a running service: the log stays readable, and everything goes on
+// The database goes away under a running service: the log stays readable, and everything resumes
 // when it is back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded/open.ts';

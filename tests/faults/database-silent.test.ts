@@ -1,5 +1,5 @@
-// The database says nothing: its packets go nowhere, or it was frozen. Nobody hangs, and all goes
-// on when it answers again.
+// The database is silent: its packets are lost, or it was frozen. Nobody hangs, and everything
+// resumes when it answers again.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

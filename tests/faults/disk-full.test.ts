@@ -1,5 +1,5 @@
-// The disk under the embedded database is full, or may not be written to: said by name everywhere,
-// and it passes.
+// The disk of the embedded database is full or read-only: the cause is named everywhere, and the
+// service recovers.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

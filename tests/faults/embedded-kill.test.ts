@@ -215,7 +215,7 @@ describe('leftovers', () => {
   });
 });
 
-describe('a data folder that was deleted and made anew', () => {
+describe('a data folder that was deleted and made again', () => {
   it('is left to its new owner', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;

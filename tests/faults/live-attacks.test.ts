@@ -1,6 +1,6 @@
-// What stopped the service once, and the doors that came since, attacked from outside: over real
-// sockets, on the built program. Nothing ends in a 500, the event loop never stands still, another
-// account is served all the while, and memory stays.
+// What once stopped the service, and the doors added since, attacked from outside: over real
+// sockets, on the built program. Nothing ends in a 500, the event loop is never blocked, another
+// account is served throughout, and memory stays bounded.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showUuid } from '../../src/ids.ts';
@@ -233,7 +233,7 @@ describe('emails of 8 MB', () => {
   });
 });
 
-describe('pages for anybody', () => {
+describe('pages for anyone', () => {
   const TOKENS = ['x', 'a'.repeat(7000), '%00', '..%2f..', '%F0%9F', 'A'.repeat(64), '__proto__'];
   it.each(['/u/', '/c/', '/o/', '/preferences/', '/verify/', '/dashboard/'])('%s', async (path) => {
     await expectUnmoved(async () => {

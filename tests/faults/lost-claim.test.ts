@@ -1,5 +1,5 @@
 // A claim whose answer never came: the server has given emails to a living process that knows
-// nothing of them. They leave all the same; and a server that was held up claims nothing for a
+// nothing of them. They leave anyway; and a server that was held up claims nothing for a
 // process that has long stopped waiting.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

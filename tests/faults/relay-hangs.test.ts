@@ -76,7 +76,7 @@ describe.concurrent('a relay that hangs', () => {
     },
   );
 
-  it('30 emails of a destination have all begun to hang before the first other one: it is tried all the same', async (test) => {
+  it('30 emails of a destination have all begun to hang before the first other one: it is tried anyway', async (test) => {
     let begun = 0;
     const relay = await startRelay(test, {
       hangs: ({ recipient }) => {
@@ -110,7 +110,7 @@ describe.concurrent('a relay that hangs', () => {
     expect(new Set(relay.taken).size).toBe(relay.taken.length);
   });
 
-  it('a relay that makes everybody wait for its greeting is not taken for dead once it is known', async (test) => {
+  it('a relay that makes everyone wait for its greeting is not taken for dead once it is known', async (test) => {
     const relay = await startRelay(test, { greetingMs: () => 2_500 });
     const { service, send } = await startWith(test, relay);
     await until(async () => (await send()).status === 202);

@@ -1,6 +1,6 @@
-// The relay in trouble of every kind, with little and much email waiting: sends are refused soon,
-// nobody storms it, and all goes on when it is back. The service and its sockets are real, the
-// relay is the test's.
+// A relay with every kind of trouble, with little and much email waiting: sends are refused soon,
+// nobody floods it, and everything resumes when it is back. The service and its sockets are real,
+// the relay is the test's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultyRelay, type RelayFault, startFaultyRelay } from '../support/faulty-relay.ts';
 import { inFull } from '../support/longer.ts';

@@ -1,5 +1,5 @@
-// Scheduled emails over deaths and wrong clocks: they go out at the database's time, once, whoever
-// is there by then; and what was cancelled stays so.
+// Scheduled emails across deaths and wrong clocks: they go out once, at the database's time,
+// whichever process is running by then; and what was cancelled stays cancelled.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';

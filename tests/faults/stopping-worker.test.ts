@@ -1,5 +1,5 @@
-// Told to stop, a worker gives back what it has not begun, at once; with the relay or the database
-// gone it still ends in time.
+// A worker that is told to stop gives back what it has not begun, at once; even without the relay
+// or the database it ends in time.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -296,7 +296,7 @@ it('checks by the dozen are charged to who asks for them; another account sends 
   expect([...statuses].toSorted()).toEqual([200, 429]);
 });
 
-it('an email that cannot be checked in time is sent all the same', async () => {
+it('an email that cannot be checked in time is sent anyway', async () => {
   const linted = await makeAccount(test.database);
   await test.database.query('UPDATE accounts SET lint_sends = true WHERE id = $1', [linted.id]);
   for (const size of [9 * MB, 24 * MB]) {

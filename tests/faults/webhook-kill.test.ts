@@ -1,5 +1,5 @@
-// Webhooks never lose an event: kill -9 of the worker, and broken connections of who records, at
-// random points under 2,000 events.
+// Webhooks never lose an event: kill -9 of the worker, and broken connections of the process that
+// records, at random points during 2,000 events.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

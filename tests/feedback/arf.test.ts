@@ -58,7 +58,7 @@ describe('RFC 5965', () => {
     },
   );
 
-  it('names everybody the report names', () => {
+  it('names everyone the report names', () => {
     const raw = fixture('lab-abuse')
       .toString('latin1')
       .replace(/^(Original-Rcpt-To: ).*$/im, '$1<a@sink.test>\n$1<b@sink.test>');

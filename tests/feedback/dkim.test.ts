@@ -1,5 +1,6 @@
-// DKIM signatures on reports, against mailauth: what it signs holds here, what was changed after
-// that does not, in every canonicalization; and a stranger's email costs its length.
+// DKIM signatures on reports, compared with mailauth: what it signs is valid here, what was changed
+// afterwards is not, in every canonicalization; and a stranger's email costs time in proportion to
+// its length.
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimSign, dkimVerify } from 'mailauth';

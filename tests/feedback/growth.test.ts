@@ -1,5 +1,6 @@
-// Strangers write to complaints@: no text they find may cost more than its length. Known attacks by
-// name, then families of generated texts against every reader. What took seconds once stands first.
+// Strangers write to complaints@: no text of theirs may cost more than its length. Known attacks by
+// name, then families of generated texts against every reader. The ones that once took seconds come
+// first.
 import { describe, expect, it } from 'vitest';
 import { classify, normalise } from '../../src/feedback/classify.ts';
 import { fieldGroups, readStatus } from '../../src/feedback/dsn.ts';

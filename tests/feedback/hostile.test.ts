@@ -1,5 +1,5 @@
-// Reports come from strangers: whatever the bytes, parseReport answers, soon, and with values of
-// its own types.
+// Reports come from strangers: whatever the bytes, parseReport returns soon, with values of its own
+// types.
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

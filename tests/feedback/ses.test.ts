@@ -164,7 +164,7 @@ it('the second open is another event, the same notification is not', () => {
   expect(open('2026-11-15T00:00:04.000Z')).not.toBe(open('2026-11-15T00:00:03.000Z'));
 });
 
-it('Reject is a bounce of everybody for the content', () => {
+it('Reject is a bounce of everyone for the content', () => {
   expect(read({ eventType: 'Reject', reject: { reason: 'Bad content' } })).toMatchObject({
     kind: 'reject',
     report: {

@@ -1,5 +1,5 @@
-// The reader of HTML against the one of a browser: parse5's tokenizer reads the same tokens, at the
-// same places, out of any text; then the cases one by one, with what is meant.
+// The HTML reader compared with a browser's: parse5's tokenizer reads the same tokens at the same
+// places in any text; then single cases, with their expected results.
 import fc from 'fast-check';
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The tree of an email against the one a browser makes (parse5): every word stands in the same
-// elements, as far as the plain text asks for them, also where end tags are left out or astray.
+// The tree of an email compared with a browser's (parse5): every word is in the same elements, as
+// far as the plain text depends on them, even if end tags are missing or misplaced.
 import fc from 'fast-check';
 import { type DefaultTreeAdapterTypes as Browser, parse } from 'parse5';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Request bodies: who is asking is judged before a byte is kept, memory is taken as bytes arrive,
-// and nobody's bodies keep another's out.
+// Request bodies: the caller is checked before a byte is kept, memory is taken as bytes arrive, and
+// nobody's bodies keep out another's.
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS, createBodies } from '../../src/http/body.ts';
@@ -40,7 +40,7 @@ const announcing = (key: string): string =>
   );
 
 describe('bodies that stop in the middle', () => {
-  it('of anybody, at any path: a large send goes through', async () => {
+  it('of anyone, at any path: a large send goes through', async () => {
     const { key } = await service.account();
     const lines: Line[] = [];
     for (const path of ['/nowhere', '/v1/send', '/v1/mcp', '/dashboard/api/session', '/u/x']) {
@@ -98,7 +98,7 @@ describe('answered without reading', () => {
     line.send(head(request, 'content-type: application/json', 'content-length: 26214400'));
     await until(() => line.said().includes('\r\n\r\n'));
     expect(line.said()).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*connection: close`, 'i'));
-    // What is still on its way is thrown away, but not for ever.
+    // What is still on its way is thrown away, but not forever.
     line.send('x'.repeat(700 * 1024));
     await line.closed;
   });

@@ -1,5 +1,5 @@
-// A thousand callers who come in the same moment stand in line: none is turned away before the
-// service has seen it.
+// A thousand callers who arrive at the same moment queue: none is dropped before the service has
+// seen it.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// `Expect: 100-continue`: a caller that waits before it sends its body is judged first. Who is
-// refused never sends it.
+// `Expect: 100-continue`: a caller that waits before it sends its body is checked first. A caller
+// that is refused never sends it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// JSON from strangers: the same as JSON.parse where that is harmless, refused where it is not, and
-// never long without a turn.
+// JSON from strangers: the same as JSON.parse if that is harmless, refused if it is not, and never
+// without turns for others for long.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJson } from '../../src/http/json-bytes.ts';
@@ -109,7 +109,7 @@ it.each([
   ['quotes', () => inOneText('\\"')],
   ['backslashes', () => inOneText('\\\\')],
   ['pairs', () => inOneText('\\ud83d\\ude00')],
-  // 19 seconds for 16 MB: every escape looked for the end of the text anew.
+  // 19 seconds for 16 MB: every escape looked for the end of the text again.
   ['lines', () => inOneText(`${'x'.repeat(298)}\\n`)],
   ['long lines', () => inOneText(`${'x'.repeat(4998)}\\n`)],
   ['one pair', () => `{"html":"${'x'.repeat(25 * MB)}\\ud83d\\ude00"}`],

@@ -1,5 +1,5 @@
-// Many requests over one connection in one breath: they are answered in order, with turns for
-// everybody else in between.
+// Many requests over one connection at once: they are answered in order, with turns for everyone
+// else in between.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { longestBlockedMs } from '../support/blocked.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';

@@ -1,4 +1,4 @@
-// Plain requests beside node:http: whatever bytes come, in whatever pieces, both give the same
+// Plain requests compared with node:http: whatever bytes come, in whatever pieces, both give the same
 // answers.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { HTTP_LIMITS } from '../../src/http/server.ts';
 import { draw } from '../support/longer.ts';
 import { until } from '../support/until.ts';
 
-/** How many posts came the short way. */
+/** How many posts took the short path. */
 let plain = 0;
 let short: Server;
 let node: Server;
@@ -43,7 +43,7 @@ afterAll(() => {
   closeIdle();
 });
 
-/** Holds the short way's answers back while it is set. */
+/** Holds the short path's answers back while it is set. */
 let release: (() => Promise<void>) | undefined;
 
 function holdAnswers(): { arrived: Promise<void>; letGo: () => void } {
@@ -136,7 +136,7 @@ async function expectLeftToNode(status: number, ...pieces: (string | Buffer)[]):
   expect(plain).toBe(before);
 }
 
-describe('taken the short way', () => {
+describe('taken by the short path', () => {
   it.each([
     ['a small body', post('{"a":1}', 'content-type: application/json', 'x-api-key: k')],
     ['no body', post('')],

@@ -77,7 +77,7 @@ const isWaiting = async (id: string) => (await status(id)).held !== undefined;
 const hasLeft = (id: string) =>
   until(async () => ['sent', 'delivered'].includes(String((await status(id)).status)));
 
-describe('a mailed link', () => {
+describe('an emailed link', () => {
   it('shows the email; only a click approves, and it says who did', async () => {
     const id = await hold({ subject: 'Your <invoice>', html: '<p>Pay "now"</p>', text: 'Pay' });
     const [link] = await linksTo(owner.email);

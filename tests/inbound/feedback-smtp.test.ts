@@ -58,7 +58,7 @@ interface Sent {
 }
 
 let people = 0;
-/** Each email to somebody else, unless told: reports suppress people. */
+/** Each email to someone else, by default: reports suppress people. */
 async function send(to = [`person${++people}@example.net`], by = account): Promise<Sent> {
   return (await sendAll(to, by))[0]!;
 }
@@ -505,7 +505,7 @@ describe('everything else', () => {
     expect(await ids()).toEqual([]);
   });
 
-  it('bounces that anybody sends to the complaints mailbox are not believed', async () => {
+  it('bounces that anyone sends to the complaints mailbox are not believed', async () => {
     const sent = await send(['trusting@example.net']);
     expect(
       await deliver(`complaints@${BOUNCES}`, dsn(sent, { address: 'trusting@example.net' })),

@@ -385,7 +385,7 @@ describe('a reporter the operator trusts', () => {
     expect(await told(id)).toEqual([['bounced', to]]);
   });
 
-  it('is asked to come again while DNS is away', async () => {
+  it('is asked to try again while DNS is away', async () => {
     const [copy] = await send([person()]);
     const raw = await signed(complaint(copy!));
     dns.silent = true;

@@ -82,7 +82,7 @@ describe('places', () => {
     expect(again.ended()).toBe(false);
   });
 
-  it('are free again when somebody leaves', async () => {
+  it('are free again when someone leaves', async () => {
     const clients = await crowd(1, 4);
     open[0]!.destroy();
     await until(() => clients[0]!.ended());

@@ -1,6 +1,6 @@
-// What Postmark, Mailgun and SendGrid tell by HTTP: their documented events, about email of ours,
-// become its timeline; a repeat changes nothing, an early or late one neither, and a stranger is
-// not believed.
+// What Postmark, Mailgun and SendGrid report by HTTP: their documented events about our email
+// become its timeline; repeated, early and late ones change nothing, and a stranger is not
+// believed.
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -203,7 +203,7 @@ it.each(['mailgun', 'sendgrid'])('%s: found by the Message-ID it kept', async (n
   expect((await timeline(sent.id)).status).toBe('delivered');
 });
 
-it('Mailgun: its token stands for one event, which may come again', async () => {
+it('Mailgun: its token stands for one event, which may be repeated', async () => {
   const [sent, other] = [await send(), await send()];
   const told = PROVIDERS.mailgun!('delivery', sent);
   expect(await post(told)).toBe(200);

@@ -1,5 +1,4 @@
-// Whatever a report says can be written down: any text, any number of recipients, together with
-// others.
+// Whatever a report says can be stored: any text, any number of recipients, together with others.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openReportRecorder, type ReportRecorder } from '../../src/feedback/record.ts';

@@ -103,7 +103,7 @@ describe('a doubtful address', () => {
     expect(await report(address, 31)).toBe(true);
   });
 
-  it('starts anew with a delivery', async () => {
+  it('starts again with a delivery', async () => {
     const address = somebody();
     await report(address, 0);
     await report(address, 1);
@@ -113,7 +113,7 @@ describe('a doubtful address', () => {
     expect(await report(address, 5)).toBe(true);
   });
 
-  it('starts anew when somebody takes it off the list', async () => {
+  it('starts again when someone takes it off the list', async () => {
     const address = somebody();
     for (const on of [0, 1, 2]) await report(address, on);
     await removeSuppression(service.database, account.id, address, { origin: 'api' });

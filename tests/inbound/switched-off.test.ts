@@ -1,4 +1,4 @@
-// Links that lead nowhere any more: of a suspended or deleted account, or switched off by an
+// Links that no longer lead anywhere: of a suspended or deleted account, or switched off by an
 // operator. Pixels still answer, and unsubscribing still works.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -132,7 +132,7 @@ describe('an operator', () => {
     expect((await visit(other.shop)).status).toBe(302);
   });
 
-  it('switches off a host and the names below it, for everybody', async () => {
+  it('switches off a host and the names below it, for everyone', async () => {
     const one = await sendTracked(await service.account());
     const two = await sendTracked(await service.account());
     await link('disable', '--host', 'Evil.Example.');

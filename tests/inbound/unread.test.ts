@@ -1,5 +1,6 @@
-// Reports that no thread can read: killed in time, kept for people with the reason, answered 250 so
-// that they do not come for ever. That we are too busy is our own trouble: 451.
+// Reports that no thread can read: killed in time, kept for people with the reason, and answered
+// with 250 so that they are not sent again forever. If we are too busy, that is our own trouble:
+// 451.
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listKept } from '../../src/feedback/kept.ts';
@@ -80,7 +81,7 @@ it.each([
   expect(kept.find((it) => it.subject === `after ${subject}`)).toMatchObject({ why: 'no-news' });
 });
 
-it('while nobody can read it is to come again', async () => {
+it('while nobody can read it must be sent again', async () => {
   await pool.close();
   expect(await deliver('Subject: late\r\n\r\nhello')).toMatch(/^451 /);
   expect((await listKept(test.database, { limit: 100 })).some((it) => it.subject === 'late')).toBe(

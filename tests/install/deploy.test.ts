@@ -1,4 +1,5 @@
-// The unit in deploy/, read by the tool that reads it for good. (.ci/run lints the compose files.)
+// The unit in deploy/, read by the tool that reads it in production. (.ci/run lints the compose
+// files.)
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

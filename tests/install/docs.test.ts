@@ -1,6 +1,6 @@
 // Every command that README and docs/ tell people to type does what the page says: each block of
-// commands is run here as it stands, in bash, against a service of its own; or it is listed with
-// the test that runs it. A new block in neither list fails.
+// commands is run here unchanged, in bash, against a service of its own; or it is listed with the
+// test that runs it. A new block in neither list fails.
 import { spawn } from 'node:child_process';
 import {
   existsSync,

@@ -1,5 +1,5 @@
 // From one PostgreSQL major to another, as people do it: a backup with the old, a restore with the
-// new. Shown with Debian's PostgreSQL and the one that comes along.
+// new. Shown with Debian's PostgreSQL and the included one.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,6 +1,5 @@
-// What operators watch: alert rules that Prometheus takes and that fire when they should, and a
-// Grafana dashboard whose every query is one that Prometheus understands, over metrics that there
-// are.
+// What operators watch: alert rules that Prometheus accepts and that fire when they should, and a
+// Grafana dashboard whose queries Prometheus understands, over metrics that exist.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

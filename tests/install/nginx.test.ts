@@ -1,5 +1,5 @@
-// The nginx block of docs/install.md, as it stands there but for ports, names and TLS, before a
-// real service.
+// The nginx block of docs/install.md, unchanged except for ports, names and TLS, in front of a real
+// service.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -56,7 +56,7 @@ it('an empty folder, one install, and npx sandmartin is the sandbox', async () =
 }, 300_000);
 
 /**
- * What `npm publish` would send. From a copy: packing the checkout builds dist/ anew, which other
+ * What `npm publish` would send. From a copy: packing the checkout rebuilds dist/, which other
  * tests run.
  */
 function pack(): string {

@@ -1,6 +1,6 @@
-// An upgrade while sends go on: processes of the next version start one by one beside those of this
-// one, the first of them migrates the database, then those of this version end. No send fails, and
-// each email leaves once.
+// An upgrade while emails are sent: processes of the next version start one by one beside those of
+// this one, the first of them migrates the database, then those of this version end. No send fails,
+// and each email leaves once.
 import {
   appendFileSync,
   cpSync,

@@ -74,7 +74,7 @@ it('approves exactly what was seen, and says who did', async () => {
   expect(audit).toEqual({ actor_kind: 'command', door: 'cli', state: 'approved' });
 });
 
-it('declines for good; what lapsed or is not there is told', async () => {
+it('declines permanently, and reports what expired or does not exist', async () => {
   const id = await hold();
   const sha256 = await hashOf(id);
   expect((await run('decline', id, '--sha256', sha256)).stdout).toBe(

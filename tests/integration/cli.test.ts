@@ -1,6 +1,6 @@
 // The command line as operators and scripts use it: against a running service with the embedded
-// database, and without one. What a command says is asked in this process; that it works as one is
-// seen by `serve`, `doctor` and the first of its kind.
+// database, and without one. The output of commands is checked in this process; `serve`, `doctor`
+// and the first of each kind show that they work as processes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

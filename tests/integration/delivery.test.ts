@@ -188,7 +188,7 @@ describe('the circuit', () => {
     await send();
     await until(() => sink!.emails.length === 1);
     await sink!.stop();
-    // Accepted before anybody knows; the failing handoffs open the circuit.
+    // Accepted before anyone knows; the failing handoffs open the circuit.
     const statuses = await until(async () => {
       const answer = await service!.send(account.key, anEmail());
       return answer.status === 502 && [answer.status];

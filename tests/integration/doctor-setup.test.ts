@@ -1,7 +1,6 @@
-// doctor on a set-up that would go wrong quietly: links that lead nowhere, a secret that lies
-// beside what it seals, a sender that nobody verified, certificates that are not there, and a relay
-// that never tells of a delivery. Each is said, with what to do; and the dashboard says the last
-// one too.
+// doctor on a set-up that would fail quietly: links that lead nowhere, a secret stored beside what
+// it seals, a sender that nobody verified, missing certificates, and a relay that never reports a
+// delivery. Each is reported, with what to do; the dashboard reports the last one too.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';

@@ -1,5 +1,4 @@
-// A service with nothing to do: what it asks its database, several times a second for ever, is what
-// it costs.
+// A service with nothing to do costs what it asks its database several times a second.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

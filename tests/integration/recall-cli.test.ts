@@ -1,5 +1,5 @@
-// sandmartin message cancel and reschedule: an email that waits is called back or moved, and what
-// is too late is said.
+// sandmartin message cancel and reschedule: a waiting email is cancelled or moved, and a call that
+// comes too late says so.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { runInProcess } from '../support/command.ts';
@@ -45,7 +45,7 @@ it('moves an email, sends it now, and says what no time is', async () => {
   expect(late.stderr).not.toBe('');
 });
 
-it('cancels one for good, and says so when it is too late', async () => {
+it('cancels one permanently, and says so when it is too late', async () => {
   const id = await send({ scheduled_at: inHours(1) });
   const cancelled = await run('cancel', id);
   expect(cancelled.stdout).toMatch(/^Cancelled at \d{4}-.*Z\.\n$/);

@@ -1,5 +1,5 @@
-// Split roles, each a process of its own: each tells its health, doctor knows which runs, and a
-// rotated secret ends them.
+// Split roles, each a process of its own: each reports its health, doctor knows which are running,
+// and a rotated secret ends them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { addUser, prepareUser } from '../../src/people/users.ts';
@@ -133,7 +133,7 @@ describe('roles of their own', () => {
     );
   });
 
-  it('a stop in good order of all is no fault; of one among others it is', async () => {
+  it('a clean stop of all is no fault; of one among others it is', async () => {
     const api = await start('api');
     const delivery = await start('delivery');
     expect(await delivery.end('SIGTERM')).toBe(0);

@@ -1,4 +1,4 @@
-// Quarantine per email: one that cannot be read, made or recorded is set aside by itself; all
+// Quarantine per email: one that cannot be read, composed or recorded is set aside by itself; all
 // claimed with it go out.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
@@ -75,7 +75,7 @@ it('of 43 emails claimed together, three are bad: 40 go out, each bad one says w
   worker = await startTestService({ ROLES: 'delivery', RELAY_URL: sink.url }, { on });
   await until(() => good.every(handedOver));
   expect(await until(() => setAside(unreadable))).toContain('The stored head is damaged');
-  expect(await until(() => setAside(newer))).toContain('form 99');
+  expect(await until(() => setAside(newer))).toContain('format 99');
   expect(await until(() => setAside(unmakeable))).toContain('The email could not be composed');
   expect(sink.emails).toHaveLength(40);
 });
@@ -119,7 +119,7 @@ it('an outcome that cannot be recorded is not lost: the email is set aside with 
   const poison = await send(account, { to: ['poison@example.net'] });
   const good = await Promise.all(Array.from({ length: 5 }, () => send(account)));
   const reason = await until(() => setAside(poison));
-  expect(reason).toContain('The relay took it for poison@example.net');
+  expect(reason).toContain('The relay accepted it for poison@example.net');
   await until(() => good.every(handedOver));
   await on.database.query('ALTER TABLE events DROP CONSTRAINT poison');
   const resolved = await command(registerMessage, 'message', 'resolve', poison, '--as', 'sent');

@@ -1,5 +1,5 @@
-// Attempts that are no end: deferrals leave their trace, and a line cut after the email is told as
-// what it is: unknown.
+// Attempts without a final result: deferrals are recorded, and a connection that breaks after the
+// email is reported as what it is: unknown.
 import { afterEach, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { registerMessage } from '../../src/cli/message.ts';

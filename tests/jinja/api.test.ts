@@ -116,7 +116,7 @@ describe('loader', () => {
     });
   });
 
-  it('compiles a source once, and anew when it has changed', () => {
+  it('compiles a source once, and again when it has changed', () => {
     const first = env.getTemplate('part.html');
     expect(env.getTemplate('part.html')).toBe(first);
     sources['part.html'] = '{{ n + 1 }}';

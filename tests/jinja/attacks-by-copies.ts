@@ -1,5 +1,5 @@
-// Attacks by what is copied, searched or built without anybody asking: each of these once took
-// seconds or all memory. Part of attacks.ts.
+// Attacks through what is copied, searched or built implicitly: each of these once took seconds or
+// all memory. Part of attacks.ts.
 import type { Attack } from './attacks.ts';
 
 const limited = { error: /^LimitExceeded/ };

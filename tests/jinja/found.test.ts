@@ -1,5 +1,5 @@
-// Small cases of what random templates and walks through Python's corners found, with the answers
-// of real Jinja2 3.1 unless noted.
+// Small cases that random templates and explorations of Python's corners found, with the answers of
+// real Jinja2 3.1 unless noted.
 import { describe, expect, it } from 'vitest';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 

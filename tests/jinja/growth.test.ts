@@ -1,6 +1,5 @@
-// No source and no text makes the engine take more time than in proportion: generated families,
-// each measured at sizes four times apart. Limits are lifted, for it is the algorithms that are
-// measured here.
+// No source and no text makes the engine's time grow faster than its size: generated families, each
+// measured at sizes four times apart. Limits are lifted, because this measures the algorithms.
 import { describe, it } from 'vitest';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
 import { expectLinearFor } from '../support/growth.ts';

@@ -1,7 +1,7 @@
 // Nothing in the engine works or grows without being charged: every filter, test, method, operator
 // and global, called 2,000 times on large values and its answers kept, ends within 100 ms in a heap
 // of 200 MB (the values themselves take 40).
-// A new filter is in it without anybody thinking of it.
+// A new filter is in it without anyone thinking of it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// A tree that came whole goes out as it came, but for what must be changed; judged by readers that
-// are not ours.
+// A tree that arrived whole goes out as received, except for what must be changed; checked by
+// readers that are not ours.
 import PostalMime from 'postal-mime';
 import { describe, expect, it } from 'vitest';
 import { asItCame } from '../../src/mail/as-it-came.ts';

@@ -1,5 +1,5 @@
-// The composer's bytes as strangers read them: postal-mime for every case, Python's email package
-// where Python is installed.
+// The composer's bytes as other programs read them: postal-mime for every case, Python's email
+// package if Python is installed.
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import PostalMime, { type Email } from 'postal-mime';

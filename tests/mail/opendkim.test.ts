@@ -1,5 +1,5 @@
 // Our signatures as opendkim judges them, which many receivers run: what we sign passes, and what
-// somebody adds, doubles or changes on the way does not. The keys come from a file, not from DNS.
+// someone adds, doubles or changes on the way does not. The keys come from a file, not from DNS.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -240,7 +240,7 @@ it('email of a sandbox-only key never reaches the relay that is configured', asy
       return statuses.every((status) => status === 'delivered');
     });
     expect(relayed).toEqual(['real@example.net']);
-    // Whoever reads what became of them is told beside each status.
+    // Whoever reads what happened to them is told beside each status.
     const said = async (tool: string, wanted: object) =>
       (await callTool(service, key, tool, { ...wanted })).content;
     const played = { sm_mail_id: accepted[0]!, status: 'delivered' };

@@ -1,5 +1,5 @@
 // What an agent can do beyond sending, and what it cannot: the new tools, strangers' text in every
-// tool, and tries round each rule.
+// tool, and attempts to get around each rule.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,5 +1,5 @@
-// Official clients of both generations walk from a held email to what a person decided; those that
-// open pages are asked in the chat, and what they answer decides nothing.
+// Official clients of both generations go from a held email to a person's decision; those that open
+// pages are asked in the chat, and their answer decides nothing.
 import {
   Client as NewClient,
   StreamableHTTPClientTransport as NewTransport,

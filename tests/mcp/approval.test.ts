@@ -1,4 +1,4 @@
-// Approval: what a key under the rule sends is stored and leaves only when somebody else has
+// Approval: what a key under the rule sends is stored and leaves only when someone else has
 // approved exactly these bytes, once.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -110,7 +110,7 @@ describe('a held email', () => {
     expect(found.body.data.map((it: { id: string }) => it.id)).toContain(id);
   });
 
-  it('leaves when somebody approves these bytes, and says who did', async () => {
+  it('leaves when someone approves these bytes, and says who did', async () => {
     const id = await hold();
     const { sha256 } = await seen(id);
     const answer = await call(person, 'POST', `/v1/approvals/${id}/approve`, { sha256 }, two);
@@ -202,7 +202,7 @@ describe('a held email', () => {
     expect(await leaving(id)).toEqual({ due: 0, sent: 0 });
   });
 
-  it('lapses after its day, whether or not somebody noted it', async () => {
+  it('lapses after its day, whether or not someone noted it', async () => {
     const [first, second] = [await hold(), await hold()];
     const { sha256 } = await seen(first!);
     for (const id of [first, second]) {
@@ -251,7 +251,7 @@ describe('a held email', () => {
 });
 
 describe('what holds an email', () => {
-  it('outside_domain: any recipient outside of the account’s senders', async () => {
+  it('outside_domain: any recipient outside the account’s senders', async () => {
     const key = await keyWith({ approval: 'outside_domain' });
     const inside = await one.send(key, anEmail({ to: ['a@example.com'] }));
     expect((await status(inside.body.id)).held).toBeUndefined();

@@ -1,5 +1,5 @@
-// send_batch as an agent calls it: one email for many, each their own; the same call again emails
-// nobody twice; numbers stay as they are written, in this tool and in send_email.
+// send_batch as an agent calls it: one email for many people, each with their own copy; repeating
+// the call emails nobody twice; numbers stay as they are written, here and in send_email.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/process/clock.ts';

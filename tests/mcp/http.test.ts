@@ -1,5 +1,5 @@
-// What is settled before the protocol: key, plan, Host, Origin, Accept, body; and that answers are
-// JSON in both eras.
+// What is checked before the protocol begins: key, plan, Host, Origin, Accept, body; and that
+// answers are JSON in both eras.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -101,7 +101,7 @@ describe.each(ERAS)('answers in the %s era', (era) => {
     const names = answer.body.result.tools.map(({ name }: { name: string }) => name);
     expect(names).toContain('send_email');
   });
-  it('are not there for who accepts only something else', async () => {
+  it('are not there for clients that accept only something else', async () => {
     const sent = rpc(era, 'tools/list');
     const headers = { ...sent.headers, accept: 'text/html' };
     expect((await post(url, key, { ...sent, headers })).status).toBe(406);

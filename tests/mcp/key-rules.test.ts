@@ -1,5 +1,5 @@
-// At least forty tries round each rule of a key: by other spellings, fields, headers, doors and
-// operations. None gets through.
+// At least forty attempts to get around each rule of a key: by other spellings, fields, headers,
+// doors and operations. None gets through.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';

@@ -1,5 +1,5 @@
-// npm run test:mcp. Apart from npm test, because its programs need Node 22 and 200 MB from the npm
-// registry.
+// npm run test:mcp. Separate from npm test, because its programs need Node 22 and 200 MB from the
+// npm registry.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// The short way for tools/call answers the same JSON, in the same order, as the official package,
+// The short path for tools/call returns the same JSON, in the same order, as the official package,
 // or leaves it the request; and straight off the socket the same as through node:http.
 import { Agent, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -33,7 +33,7 @@ describe.each(ERAS)('%s', (era) => {
   it.each(calls)('%s', async (_name, params) => {
     const short = rpc(era, 'tools/call', params);
     expect(read(short.headers, short.body)).toBeDefined();
-    // An unknown field beside the parameters changes nothing for the package, and the short way
+    // An unknown field beside the parameters changes nothing for the package, and the short path
     // does not take it.
     const long = { ...short, body: { ...short.body, params: { ...params, ...extra(short.body) } } };
     expect(read(long.headers, long.body)).toBeUndefined();

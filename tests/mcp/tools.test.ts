@@ -101,7 +101,7 @@ describe('what an agent sees', () => {
   const tokensOf = (value: unknown): number =>
     Math.ceil(JSON.stringify(value).length / CHARACTERS_A_TOKEN);
 
-  it('what is listed stays small: 2,000 tokens for who sends, 5,000 for who manages', async () => {
+  it('what is listed stays small: 2,000 tokens for a sender, 5,000 for an administrator', async () => {
     expect(tokensOf(await listTools(account.key))).toBeLessThanOrEqual(2000);
     const { key } = await service.account({ scopes: ALL_SCOPES });
     const all = await listTools(key);
@@ -176,7 +176,7 @@ describe('templates', () => {
       required: expect.any(Boolean),
     });
   });
-  it('an unknown category is refused with those there are', async () => {
+  it('an unknown category is refused with the list of categories', async () => {
     const { content } = await callTool(service, account.key, 'list_templates', { category: 'x' });
     expect(content).toMatchObject({ status: 400, detail: expect.stringContaining('billing') });
   });
@@ -287,7 +287,7 @@ describe('a repeat', () => {
     const { content } = await send('Changed', { text: 'Something else.' });
     expect(content.duplicate_of_recent).toBeUndefined();
   });
-  it('of a refused send is judged anew', async () => {
+  it('of a refused send is judged again', async () => {
     const { key } = await service.account({ dailyQuota: 0 });
     expect((await send('Refused', {}, key)).content.status).toBe(429);
     expect((await send('Refused', {}, key)).content.status).toBe(429);

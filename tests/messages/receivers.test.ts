@@ -1,5 +1,5 @@
-// What became of email at each receiver: counted from events by host and domain, kept by day, told
-// with the words of refusals; and the alerts at the published limits.
+// What happened to email at each receiver: counted from events by host and domain, kept by day,
+// shown with the words of refusals; and the alerts at the published limits.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { RECEIVERS } from '../../src/messages/receiver-groups.ts';

@@ -1,4 +1,4 @@
-// Volume: what was counted once keeps its meaning, whatever statuses come to be later.
+// Volume: what was counted once keeps its meaning, whatever statuses are added later.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { firstUuidAt } from '../../src/ids.ts';

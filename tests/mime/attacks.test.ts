@@ -39,7 +39,7 @@ it.each<[string, (level: number) => string, string]>([
   await expectQuick(() => readMime(multipart(boundary(0)), body, false));
 });
 
-it('more parts than anybody sends', async () => {
+it('more parts than anyone sends', async () => {
   const body = Buffer.from(fill('--b\r\nContent-Type: a/b\r\n\r\nx\r\n', 2 * 1024 * 1024));
   await expectQuick(() => readMime(multipart('b'), body, false));
   expect((await readMime(multipart('b'), body, false)).files.length).toBeLessThanOrEqual(5000);

@@ -1,5 +1,5 @@
-// A MIME tree as places in its bytes: what stands where, for every tree that can be made, and in a
-// time that grows with it.
+// A MIME tree as positions in its bytes: what is where, for every tree that can be made, in time
+// proportional to its size.
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, it } from 'vitest';

@@ -81,7 +81,7 @@ describe('what generators make of it', () => {
     expect(schemas.BounceWebhook.properties.payload.properties).toHaveProperty('bounce_type');
   });
 
-  it('every tag has a description that somebody wrote', () => {
+  it('every tag has a description that someone wrote', () => {
     const unsaid = api.tags.filter(({ description }: Part) =>
       /^What can be done/.test(description),
     );

@@ -1,6 +1,5 @@
-// The tools that others read openapi.json with. They are installed apart
-// (tests/openapi/tools/package.json says why); where they are missing, tests say so and are
-// skipped.
+// Other people's tools that read openapi.json. They are installed separately
+// (tests/openapi/tools/package.json says why); if they are missing, tests say so and are skipped.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -123,7 +123,7 @@ describe('an operator', () => {
     expect(data[5]).toMatchObject({ before: { plan: 'free' }, after: { plan: 'paid' } });
   });
 
-  it('reads all accounts page by page, and how the service does', async () => {
+  it('reads all accounts page by page, and the state of the service', async () => {
     const { api } = await openSignedIn(service, { operator: true });
     await service.account();
     const ids = [];

@@ -1,5 +1,4 @@
-// The typed client where the way to the service is bad: what it tries again, what it does not, and
-// what it then says.
+// The typed client over a bad connection: what it retries, what it does not, and what it says then.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -106,7 +105,7 @@ it('who gives up waits no longer, and is not told that the service is away', asy
   });
 });
 
-it('an answer of somebody else says what to check', async () => {
+it('an answer of someone else says what to check', async () => {
   mishaps = [(_, response) => void response.writeHead(200).end('<title>Welcome</title>')];
   await expect(client.usage.get()).rejects.toMatchObject({
     name: 'SandmartinError',

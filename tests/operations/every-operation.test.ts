@@ -1,6 +1,6 @@
-// Every operation, called through REST, MCP and the typed client: it answers what it says, it asks
-// for its scope, it keeps accounts apart, it names what is wrong with its input, and its changes
-// stand in the audit. The calls are in samples/.
+// Every operation, called through REST, MCP and the typed client: it returns what it declares,
+// requires its scope, keeps accounts apart, names what is wrong with its input, and records its
+// changes in the audit. The calls are in samples/.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TOOLS } from '../../src/mcp/tools.ts';

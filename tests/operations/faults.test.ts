@@ -117,7 +117,7 @@ describe('a send', () => {
     expect(body.faults[0].message).toBe(body.detail);
   });
 
-  it('a sender of somebody else', async () => {
+  it('a sender of someone else', async () => {
     const { status, body } = await service.send(key, anEmail({ from_email: 'a@other.example' }));
     expect({ status, paths: pathsOf(body.faults) }).toEqual({ status: 403, paths: ['from_email'] });
   });
@@ -153,7 +153,7 @@ describe('a send', () => {
     expect(told.content).toMatchObject({ faults: [{ path: 'idempotency_key' }] });
   });
 
-  it('a value that is none of those there are, in words of ours', async () => {
+  it('a value that is not one of the choices, in words of ours', async () => {
     const { body } = await request(`${service.url}/v1/send/batch`, {
       method: 'POST',
       headers: {

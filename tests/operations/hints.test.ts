@@ -1,4 +1,4 @@
-// A refusal says what helps on in the words of the door that tells it; features only name it.
+// A refusal says what to try next in the terms of its door; features only name it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';

@@ -1,4 +1,5 @@
-// Keys over the API: rules hold, the secret is shown once, and nobody gives more than they have.
+// Keys over the API: rules apply, the secret is shown once, and nobody can give more rights than
+// they have.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';

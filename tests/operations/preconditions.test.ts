@@ -1,5 +1,5 @@
-// Two people edit one thing: whoever read it before the other changed it is told what, and changes
-// nothing.
+// Two people edit one thing: whoever read it before the other changed it is told what changed, and
+// changes nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { countLockWaits } from '../support/lock-waits.ts';

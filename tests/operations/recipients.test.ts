@@ -1,5 +1,5 @@
-// One person's data: given out whole, and erased from every table there is. What they did not want
-// stays unwanted.
+// One person's data: exported completely, and erased from every table. What they unsubscribed from
+// stays unsubscribed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';
@@ -92,7 +92,7 @@ it('everything about a person is given out, and after erasing no table knows the
   expect((await api().recipients.export({ address: ADA })).data).toEqual([]);
 });
 
-it('who wanted no more email gets none after being erased, until somebody allows it again', async () => {
+it('who wanted no more email gets none after being erased, until someone allows it again', async () => {
   expect(await api().suppressions.get({ address: ADA })).toMatchObject({
     reason: 'manual',
     address: expect.stringMatching(/^erased:/),

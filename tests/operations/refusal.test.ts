@@ -1,5 +1,5 @@
-// One room for refusals, one for accepted sends: whichever door it was, it is counted once and told
-// in the same shape.
+// One place for refusals, one for accepted sends: whichever door it was, each is counted once and
+// reported in the same form.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openClient, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';

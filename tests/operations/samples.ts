@@ -8,13 +8,13 @@ import type { Fields, Party, World } from './world.ts';
 
 export interface Sample {
   /**
-   * The input of a good call. What the call is about is made here first, in the account of `whose`.
-   * Called anew for each call: take `world.next()` where a name can be taken once. Put `whose.mark`
-   * into what is written.
+   * The input of a good call. What the call is about is created here first, in the account of
+   * `whose`. Called again for each call: use `world.next()` for names that can be taken only once.
+   * Put `whose.mark` into what is written.
    */
   input(world: World, whose: Party): Fields | Promise<Fields>;
   /**
-   * What becomes of the same input in another account: 404, or it works there and has nothing to do
+   * What happens to the same input in another account: 404, or it works there and has nothing to do
    * with this one. 404 unless said, where the path names something; else `own`.
    */
   inAnotherAccount?: 'not-found' | 'own';

@@ -78,7 +78,7 @@ it('domains are listed page by page; one without keys says so', async () => {
   expect((await api.domains.put({ domain: 'example.com' })).records).toHaveLength(6);
 });
 
-it('an address: a link is mailed, and proves it', async () => {
+it('an address: a link is emailed, and proves it', async () => {
   const { api } = await open();
   const address = 'me@elsewhere.example';
   const added = await api.addresses.put({ address: 'Me@Elsewhere.example' });
@@ -120,7 +120,7 @@ it('an email of the service itself comes back to BOUNCE_DOMAIN, an account’s o
   expect(ofService.envelopeFrom).toMatch(/^bounce\+\w+@bounces\.test$/);
 });
 
-it('a domain is no address and an address no domain', async () => {
+it('a domain is not an address and an address not a domain', async () => {
   const { api } = await open();
   await expect(api.domains.put({ domain: 'a@b.example' })).rejects.toMatchObject({
     ...{ status: 400, message: expect.stringContaining('Add it as an address') },

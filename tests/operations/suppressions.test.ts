@@ -66,7 +66,7 @@ describe('many at once', () => {
     ).rejects.toMatchObject({ status: 400 });
   });
 
-  it('one that is no address: it is named, and none is added', async () => {
+  it('one that is not an address: it is named, and none is added', async () => {
     const { api } = await open();
     const addresses = ['good@example.net', 'no address', 'b@@example.net'];
     await expect(api.suppressions.add({ addresses })).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 // Two accounts, all operations: whatever the two do, in whatever order and with whatever they know
-// of each other, nothing that one wrote is ever in an answer to the other, and what one does
-// changes no row of the other.
+// about each other, nothing that one wrote ever appears in an answer to the other, and what one
+// does changes no row of the other.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';

@@ -72,7 +72,7 @@ describe('alerts', () => {
     expect(await kinds(api)).toEqual([]);
     await fill(id, 90, 'delivered');
     await fill(id, 1, 'complained');
-    // Figures of the current hour are counted anew after ten seconds; a test does not wait.
+    // Figures of the current hour are counted again after ten seconds; a test does not wait.
     const countAnew = () => service.database.query('DELETE FROM message_hours');
     await countAnew();
     expect(await kinds(api)).toEqual([['bounce-rate', 'warning']]);

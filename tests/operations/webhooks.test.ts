@@ -1,5 +1,5 @@
-// Webhooks over the API: an endpoint fails, its delivery is looked at and tried again, and arrives;
-// test events, rotation, replay; what is another account's is not there; every change stands in the
+// Webhooks over the API: an endpoint fails, its delivery is inspected and retried, and arrives;
+// test events, rotation, replay; another account's webhooks cannot be found; every change is in the
 // audit without its secret.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

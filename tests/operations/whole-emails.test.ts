@@ -1,4 +1,4 @@
-// Turns at reading stored emails whole: how many run, who comes next, and who has to leave.
+// Turns at reading stored emails whole: how many run, which comes next, and which is cut off.
 import { expect, it } from 'vitest';
 import { createWholeEmails } from '../../src/operations/whole-emails.ts';
 import { until } from '../support/until.ts';
@@ -74,7 +74,7 @@ it('an answer that nobody reads gives way to whoever waits for it, and not befor
   await until(() => begun.includes('c1'));
 });
 
-it('one that waits in vain is refused, and the rest goes on', async () => {
+it('one that waits too long is refused, and the rest goes on', async () => {
   const { call } = callers({ refuseAfterBeats: 3 });
   call('a1', 1);
   call('a2', 1);

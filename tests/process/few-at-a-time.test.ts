@@ -1,4 +1,4 @@
-// What arrives together starts a few at a time, and nobody waits for all of another's.
+// Work that arrives together starts a few items at a time, and nobody waits for all of another's.
 import { expect, test } from 'vitest';
 import { fewAtATime } from '../../src/process/few-at-a-time.ts';
 

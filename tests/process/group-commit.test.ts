@@ -15,7 +15,7 @@ function written(company?: { items: number; withinMs: () => number; moreToCome: 
   return { group, groups };
 }
 
-test('what comes in one turn goes together, and everybody hears of their own', async () => {
+test('what comes in one turn goes together, and everyone hears of their own', async () => {
   const { group, groups } = written();
   expect(await Promise.all([1, 2, 3].map(group.add))).toEqual([1, 2, 3]);
   expect(groups).toEqual([[1, 2, 3]]);
@@ -37,7 +37,7 @@ test('those who expect company wait for it, until there are enough', async () =>
   expect(groups).toEqual([[1, 2, 3]]);
 });
 
-test('they do not wait for ever', async () => {
+test('they do not wait forever', async () => {
   const { group, groups } = written({ items: 3, withinMs: () => 1, moreToCome: () => true });
   await group.add(1);
   await group.add(2);

@@ -1,5 +1,5 @@
-// Lanes: who is claimed in a round. Each account gets its share whatever others have queued;
-// classes go in order and none starves.
+// Lanes: which emails are claimed in a round. Each account gets its share whatever others have
+// queued; classes go in order and none starves.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/process/log.ts';

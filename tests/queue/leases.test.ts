@@ -1,5 +1,5 @@
-// Leases: whose is what is in hand. The database's clock decides; who was frozen knows it by
-// itself; what the dead had is freed.
+// Leases: which process owns a claimed email. The database's clock decides; a process that was
+// frozen notices by itself; what a dead process had is freed.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/process/log.ts';
@@ -59,7 +59,7 @@ it('holds while it is renewed, whatever the length', async () => {
   expect(await test.database.query('SELECT FROM delivery_leases')).toEqual([]);
 });
 
-it('does not hold for who was frozen, by either clock', async () => {
+it('does not hold for a process that was frozen, by either clock', async () => {
   const leases = await open();
   const lease = leases.current();
   expect(lease.holds()).toBe(true);

@@ -1,5 +1,5 @@
-// A running pool is changed by operators: shares by weight over real emails, more connections, a
-// relay disabled, removed or moved while it has emails in hand. Nothing is lost, nothing comes
+// Operators change a running pool: shares by weight over real emails, more connections, a relay
+// disabled, removed or moved while it is handing emails over. Nothing is lost, nothing arrives
 // twice.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { emails, postBatch } from '../sending/batch-support.ts';

@@ -1,4 +1,5 @@
-// Which relay takes a copy: rules first, then weights, and who cannot take it only when none can.
+// Which relay takes a copy: rules first, then weights; a relay that cannot take it is chosen only
+// if none can.
 import { describe, expect, it } from 'vitest';
 import { type Candidate, choose, type Routed } from '../../src/relays/choice.ts';
 
@@ -49,7 +50,7 @@ describe('by weight', () => {
     expect(chosen([meant, relay('one')])).toEqual(new Set(['full']));
   });
 
-  it('where none can take it, one is chosen all the same, and says why', () => {
+  it('where none can take it, one is chosen anyway, and says why', () => {
     const down = { canTake: () => false };
     expect(chosen([relay('one', down), relay('two', down)]).size).toBe(2);
     expect(choose([], email, undefined)).toBeUndefined();

@@ -1,5 +1,5 @@
 // sandmartin relay: add, list, set, test and remove, as operators type it, against relays of the
-// test, beside a service that takes every change over while it runs.
+// test, beside a service that applies every change while it runs.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { registerRelay } from '../../src/cli/relay.ts';
@@ -94,7 +94,7 @@ it('add refuses a relay that does not work, one that is there, and wrong words',
   expect(untested).toMatchObject({ name: 'us', state: 'unknown' });
 });
 
-it('set changes what is given and nothing else', async () => {
+it('set changes the given fields and nothing else', async () => {
   const before = await json('list').then((data) =>
     data.find((it: { name: string }) => it.name === 'eu'),
   );

@@ -1,6 +1,6 @@
 // Several relays, each a real SMTP server of the test, with every fault in every phase: nothing is
-// lost, nothing comes twice but where an answer was cut, and sends are refused only when no relay
-// can take them.
+// lost, nothing arrives twice except where an answer was cut off, and sends are refused only if no
+// relay can take them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { type FaultyRelay, type RelayFault, startFaultyRelay } from '../support/faulty-relay.ts';

@@ -180,7 +180,7 @@ describe.concurrent('a relay that is slow by its limit', () => {
     await haveRelays(first, ['default']);
     const limitedHas = limited.emails.length;
     await until(async () => {
-      // Those that were told when to come again are due now.
+      // Those that were told when to try again are due now.
       await on.database.query('UPDATE due_messages SET due_at = now() WHERE due_at > now()');
       return (await left()) === 0;
     });

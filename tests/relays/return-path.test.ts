@@ -1,5 +1,5 @@
 // A domain's own return path is used only after a probe came back through it: with a CNAME alone,
-// and a relay that knows no way there, every report would be lost while all looks well.
+// and a relay that cannot route there, every report would be lost although everything looks fine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
@@ -204,7 +204,7 @@ describe('RELAY_URL that a restart changes', () => {
     expect(await isInUse()).toBe(true);
   });
 
-  it('from the sandbox to a relay: proved anew, without anybody asking', async () => {
+  it('from the sandbox to a relay: proved again, without anyone asking', async () => {
     leads.one = false;
     await restartWith(one.url);
     expect(await returnPathOf('moved.example')).toBe('bounces.test');

@@ -49,7 +49,7 @@ const ofOurs = async (id: string): Promise<string> => {
 };
 
 describe('emails', () => {
-  it('are sent with every field, and told with what became of them', async () => {
+  it('are sent with every field, and told with what happened to them', async () => {
     const id = await sent({
       to: ['Ada <ada@example.net>', 'bob@example.net'],
       cc: 'cc@example.net',
@@ -170,7 +170,7 @@ describe('emails', () => {
     expect(many.error).toMatchObject({ message: expect.stringContaining('at most 100') });
   });
 
-  it('of a batch that were taken under its key stay taken when another is mended', async () => {
+  it('of a batch that were taken under its key stay taken when another is corrected', async () => {
     const options = { idempotencyKey: 'batch-4711', batchValidation: 'permissive' };
     const wish = [{ from: 'hello@example.com' }, email({ subject: 'Kept' })];
     const first = await resend.batch.send(wish, options);
@@ -311,7 +311,7 @@ describe('refusals', () => {
     expect((await poor.emails.send(email())).error).toMatchObject({ statusCode: 402 });
   });
 
-  it('too many: the day’s quota, and the rate with when to come again', async () => {
+  it('too many: the day’s quota, and the rate with when to try again', async () => {
     const { key: small } = await service.account({ dailyQuota: 1 });
     const little = new Resend(small, { baseUrl: service.url });
     await little.emails.send(email());
@@ -324,7 +324,7 @@ describe('refusals', () => {
     expect(many.map(({ error }) => error?.name)).toContain('rate_limit_exceeded');
   });
 
-  it('what is no JSON, and a path with a slash too many', async () => {
+  it('what is not JSON, and a path with a slash too many', async () => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const broken = await request(`${service.url}/emails`, { method: 'POST', headers, body: '{' });
     expect(broken.body).toMatchObject({ statusCode: 422, name: 'validation_error' });
@@ -400,7 +400,7 @@ it('everything else the package can call answers 501 and names it', async () => 
   expect(error).toEqual({
     statusCode: 501,
     name: 'application_error',
-    message: 'GET /broadcasts: this service does not have broadcasts.',
+    message: 'GET /broadcasts: this service does not offer broadcasts.',
   });
 });
 

@@ -1,5 +1,5 @@
-// Batches as large and as slow as somebody can make them: the event loop is held for little at a
-// stretch, 25 MB is the end, and other tenants' sends stay fast.
+// Batches as large and as slow as an attacker can make them: the event loop is never blocked for
+// long, 25 MB is the limit, and other tenants' sends stay fast.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postBatch } from '../sending/batch-support.ts';
 import { longestBlockedMs } from '../support/blocked.ts';

@@ -1,5 +1,6 @@
-// Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes
-// itself wait, is told 429 before anything is rendered, and takes next to nothing from others.
+// Rendering is shared fairly, over HTTP: a caller that floods the service with slow or failing
+// renders delays itself, gets 429 before anything is rendered, and takes next to nothing from
+// others.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

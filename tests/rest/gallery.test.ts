@@ -1,5 +1,4 @@
-// The gallery at /gallery: all of it for whoever is in the sandbox, nothing where emails leave for
-// real.
+// The gallery at /gallery: complete in the sandbox, absent where emails are really sent.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
@@ -32,7 +31,7 @@ describe('in the sandbox', () => {
         }),
       );
       expect(light).toContain('Thank you for your order');
-      // Pictures stand in it: nothing is loaded from anywhere.
+      // Pictures are inside it: nothing is loaded from anywhere.
       expect(light).toContain('src="data:image/png;base64,');
       expect(light).toContain('@media not all');
       expect(dark).toContain('@media all');

@@ -1,4 +1,4 @@
-// Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a
+// Who sees /metrics: on loopback everyone on the machine, elsewhere nobody without a token or a
 // port of its own.
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

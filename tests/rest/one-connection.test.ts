@@ -1,5 +1,5 @@
-// Many large posts, one after the other, on one connection: what each of them hung on the socket is
-// taken off again.
+// Many large posts, one after the other, on one connection: the listeners that each of them adds to
+// the socket are removed again.
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';

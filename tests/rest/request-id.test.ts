@@ -1,5 +1,5 @@
-// Every REST answer has an id, the same as in the log and the audit; what a caller sends is taken
-// where it is harmless.
+// Every REST answer has an id, the same as in the log and the audit; a caller's own id is used if
+// it is harmless.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';

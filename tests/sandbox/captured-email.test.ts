@@ -1,5 +1,5 @@
-// A captured email is read in time that grows with it: what a sender wrote into it does not hold up
-// who looks.
+// A captured email is read in time proportional to its size: what a sender wrote into it does not
+// hold up its reader.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atOnce } from '../../src/process/in-turns.ts';

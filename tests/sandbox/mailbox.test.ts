@@ -1,5 +1,5 @@
-// The mailbox for tests: a test key's email is captured also where there is a relay, waited for by
-// long polls, and read with its codes and links. Over HTTP, with two processes on one database.
+// The mailbox for tests: a test key's email is captured even if there is a relay, awaited by long
+// polls, and read with its codes and links. Over HTTP, with two processes on one database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
@@ -110,7 +110,7 @@ describe('test keys', () => {
     }
   });
 
-  it('and what they sent stays in the sandbox when somebody else sends it again', async () => {
+  it('and what they sent stays in the sandbox when someone else sends it again', async () => {
     const { id, key } = await testAccount();
     const all = await createKey(service.database, systemClock, {
       ...{ accountId: id, scopes: ['email:send', 'messages:read'] },

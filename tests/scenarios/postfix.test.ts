@@ -1,5 +1,5 @@
-// The whole way through a real Postfix: our API → Postfix as relay → Postfix as receiving server →
-// DSN → timeline. All emails are sent first and wait for their ends together: some take a queue's
+// All the way through a real Postfix: our API → Postfix as relay → Postfix as receiving server →
+// DSN → timeline. All emails are sent first and their results awaited together: some take a queue's
 // lifetime.
 
 import { Resolver } from 'node:dns/promises';

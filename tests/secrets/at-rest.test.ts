@@ -122,7 +122,7 @@ function formsOf(secret: string | Buffer): string[] {
   ];
 }
 
-it('every table is without every secret, once what was mailed is handed over', async () => {
+it('every table is without every secret, once what was emailed is handed over', async () => {
   const secrets = await issueEverything();
   for (const [kind, secret] of Object.entries(secrets)) {
     expect(secret.length, kind).toBeGreaterThanOrEqual(8);

@@ -118,7 +118,7 @@ const sealedState = () =>
   );
 
 describe('SECRET_KEY set the first time', () => {
-  it('seals anew what lies there, and old links stay good', async () => {
+  it('seals again what lies there, and old links stay good', async () => {
     const before = await openSecret(database, undefined);
     await addKeys(before, 'example.com');
     const hook = await addHook();
@@ -230,7 +230,7 @@ describe('a SECRET_KEY that does not fit', () => {
 });
 
 describe('rotation', () => {
-  it('seals all anew, and understands links of the secrets before, also of the one before that', async () => {
+  it('seals all again, and understands links of the secrets before, also of the one before that', async () => {
     const hook = await addHook();
     const first = await openSecret(database, FIRST);
     await addKeys(first, 'example.com');
@@ -285,7 +285,7 @@ describe('rotation', () => {
     expect((await checkSealed(database, second)).stranded).toEqual(stranded);
   });
 
-  it('waits for what is being sealed, and seals it anew; afterwards the old process seals nothing', async () => {
+  it('waits for what is being sealed, and seals it again; afterwards the old process seals nothing', async () => {
     const first = await openSecret(database, FIRST);
     await addKeys(first, 'example.com');
     const { id } = await makeAccount(database, { identities: ['late.example'] });

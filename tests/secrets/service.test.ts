@@ -1,5 +1,5 @@
-// SECRET_KEY over a running service: set late, email of a domain goes out signed and what was sent
-// before is still understood.
+// SECRET_KEY on a running service: when it is set late, email of a domain goes out signed, and
+// reports about earlier email are still understood.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { openSenders } from '../../src/mail/senders.ts';
@@ -90,7 +90,7 @@ it('set after a first start without it, and rotated later: email goes out signed
   await clicked(rotated, account, between);
 });
 
-it('a key that was sealed anew under a running process is no fault of the email', async () => {
+it('a key that was sealed again under a running process is no fault of the email', async () => {
   const { vault } = await openSecret(test.database, FIRST);
   const { database } = test;
   const started = await start(FIRST);

@@ -1,5 +1,5 @@
-// Batches that are sent again: one key for the whole of it, or a key for each email. Nobody is
-// written to twice, and a key means one request.
+// Batches that are sent again: one key for the whole batch, or a key for each email. Nobody is
+// emailed twice, and a key stands for one request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   anEmail,
@@ -59,7 +59,7 @@ describe('one Idempotency-Key for the whole batch', () => {
     expect(await count()).toBe(3);
   });
 
-  it('a strict batch that was refused can be mended and sent under the same key', async () => {
+  it('a strict batch that was refused can be corrected and sent under the same key', async () => {
     await fresh();
     expect((await post(spoilt(3, 1, { to: ['nobody'] }), KEY)).status).toBe(400);
     expect((await post(emails(3), KEY)).status).toBe(202);

@@ -1,5 +1,5 @@
-// A small request that would make a large batch is refused before and while its emails are made:
-// memory stays what 25 MB take.
+// A small request that would produce a large batch is refused before and while its emails are
+// composed: memory stays within what 25 MB take.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listedEmails } from '../../src/sending/batch-request.ts';
 import { countBytes } from '../../src/sending/batch-size.ts';

@@ -1,4 +1,4 @@
-// Images inside of an email, files below it, invitations: sent through the service, read back by an
+// Images inside an email, files below it, invitations: sent through the service, read back by an
 // independent parser.
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

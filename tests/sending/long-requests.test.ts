@@ -1,5 +1,5 @@
-// Requests as large as they may be: what accepting looks at on the event loop's time is looked at
-// in turns, once, and holds little.
+// Requests as large as allowed: accepting them examines their content in turns, once, and holds
+// little memory.
 import { describe, expect, it } from 'vitest';
 import type { Attachment } from '../../src/sending/attachments.ts';
 import { readIdempotencyKey } from '../../src/sending/idempotency.ts';
@@ -24,7 +24,7 @@ async function expectTurns(work: () => unknown): Promise<void> {
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
 }
 
-describe('images inside of 20 MB of HTML', () => {
+describe('images inside 20 MB of HTML', () => {
   const logo: Attachment = {
     filename: 'logo.png',
     contentType: 'image/png',

@@ -1,5 +1,5 @@
-// The ceiling on the queue: past it sends are refused by name, and accepted again when there is
-// room.
+// The limit on the queue: beyond it sends are refused with the reason, and accepted again when
+// there is room.
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { countLockWaits } from '../support/lock-waits.ts';
@@ -7,7 +7,7 @@ import { freePort, runCommand } from '../support/process.ts';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** Its relay is away, and email is accepted all the same: everything waits. */
+/** Its relay is away, and email is accepted anyway: everything waits. */
 async function startFilling(limit: Record<string, string>): Promise<TestService> {
   const service = await startTestService({
     RELAY_URL: `smtp://127.0.0.1:${await freePort()}`,

@@ -1,4 +1,4 @@
-// Headers by which relays take orders: a key that may write to one domain must not reach others
+// Headers that give relays instructions: a key that may write to one domain must not reach others
 // through the relay's own commands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';

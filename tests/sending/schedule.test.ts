@@ -1,4 +1,4 @@
-// When an email is to go out: what is read as a time, and which times are taken.
+// When an email goes out: what is read as a time, and which times are accepted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/errors.ts';
@@ -75,7 +75,7 @@ describe('an instant', () => {
     expect(problem.faults).toEqual([{ path: 'scheduled_at', message: problem.detail }]);
   });
 
-  it('without its offset is somewhere else for everybody', () => {
+  it('without its offset is somewhere else for everyone', () => {
     const problem = refusal(() => readInstant('scheduled_at', '2026-11-20T09:00:00'));
     expect(problem.detail).toContain('offset from UTC');
     expect(problem.faults[0]?.path).toBe('scheduled_at');

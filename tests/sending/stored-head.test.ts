@@ -1,4 +1,4 @@
-// What is stored of an email's head comes back whole: an email that was accepted can always be
+// What is stored of an email's head comes back complete: an email that was accepted can always be
 // composed.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// Where an email ends for us and where for the relay: cut inside its content the relay cannot have
-// it, and another may; once its end was written nobody knows. The relay answers or hangs up at
-// once, from a thread of its own, while our own loop is busy with other things.
+// Where an email ends for us and for the relay: if the connection breaks inside its content, the
+// relay cannot have it, and another may get it; once its end was written, nobody knows. The relay
+// answers or hangs up at once, from a thread of its own, while our event loop is busy.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';

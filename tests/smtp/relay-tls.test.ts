@@ -92,7 +92,7 @@ describe('STARTTLS and login', () => {
     expect(JSON.stringify(handOver)).not.toContain('wrong');
   });
 
-  it('uses TLS when offered, without checking what anybody could have removed', async () => {
+  it('uses TLS when offered, without checking what anyone could have removed', async () => {
     const { port, received } = await start();
     expect(await relayTo(`smtp://127.0.0.1:${port}`).hand(envelope, MAIL)).toMatchObject({
       connection: 'ok',

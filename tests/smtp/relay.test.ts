@@ -613,7 +613,7 @@ describe('connections', () => {
     ['reset at the next MAIL', atMail((peer) => peer.reset())],
     ['ended with 421 at the next MAIL', atMail((peer) => peer.socket.end('421 4.4.2 enough\r\n'))],
   ];
-  it.each(hangUps)('%s are replaced without anybody noticing', async (_, hangUp) => {
+  it.each(hangUps)('%s are replaced without anyone noticing', async (_, hangUp) => {
     const target = await server(async (peer, connection) => {
       await peer.greet('PIPELINING');
       await takeMail(peer, 1, `Q${connection}`);

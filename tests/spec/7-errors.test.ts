@@ -53,7 +53,7 @@ it.each([
   const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
   expectError({ status: Number(head.split(' ')[1]), body: JSON.parse(body) }, status);
 });
-it('400: a path that is no URL', async () =>
+it('400: a path that is not a URL', async () =>
   expectError(await service.get(account.key, '/v1/messages/%E0%A4%A'), 400));
 it('429: with retry-after and ratelimit headers', async () => {
   const poor = await service.account({ dailyQuota: 0 });

@@ -108,7 +108,7 @@ describe('daily quota', () => {
     expect(answer.headers.get('ratelimit-limit')).toBe('5');
     expect(answer.headers.get('ratelimit-remaining')).toBe('4');
   });
-  it('starts anew with the UTC day', async () => {
+  it('starts again with the UTC day', async () => {
     const { id, key } = await service.account({ dailyQuota: 1 });
     expect((await service.send(key, anEmail())).status).toBe(202);
     expect((await service.send(key, anEmail())).status).toBe(429);

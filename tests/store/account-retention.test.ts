@@ -1,5 +1,5 @@
-// An account that keeps its data for less: what is older goes, what is younger, due or another
-// account's stays.
+// An account that keeps its data for a shorter time: what is older is deleted; what is newer, due
+// or another account's stays.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { pruneByAccount, setRetention } from '../../src/messages/retention.ts';

@@ -1,6 +1,6 @@
 // A backup taken while the service runs, restored elsewhere: every timeline reads as it did, keys
-// and people are known, emails are signed with the same DKIM key. What is not whole, not empty or
-// not ours is refused, and nothing is half done.
+// and people are known, emails are signed with the same DKIM key. A file that is incomplete or not
+// ours, or a database that is not empty, is refused, and nothing is half done.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,7 +142,7 @@ describe('restored into an empty database', () => {
 });
 
 describe('secrets', () => {
-  it('are in no backup that was written without a passphrase; a restore names what must be made anew', async () => {
+  it('are in no backup that was written without a passphrase; a restore names what must be made again', async () => {
     const open = join(folder, 'open.backup');
     const report = await writeBackup(before.databaseUrl, open, undefined);
     expect(report.secret).toBe('left out');

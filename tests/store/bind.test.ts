@@ -1,4 +1,4 @@
-// Values on their way to PostgreSQL: whatever they are, they come back as they went.
+// Values on their way to PostgreSQL: whatever they are, they come back unchanged.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { columnList } from '../../src/store/columns.ts';

@@ -1,5 +1,5 @@
-// Closed lists stand once in the code and once in the schema: the database is asked whether they
-// are the same. The statuses, with their order, are compared in tests/spec/3-states.test.ts.
+// Closed lists exist once in the code and once in the schema: the database is asked whether they
+// are equal. The statuses, with their order, are compared in tests/spec/3-states.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UNKNOWN_OUTCOMES } from '../../src/accounts/accounts.ts';
 import { PLANS } from '../../src/accounts/plans.ts';

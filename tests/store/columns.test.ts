@@ -1,5 +1,5 @@
-// Batches are handed to SQL functions column by column: the list in the code and the function's own
-// must be the same, and inside the functions no column may be taken for another.
+// Batches are passed to SQL functions column by column: the list in the code and the function's own
+// must be equal, and inside the functions no column may be mistaken for another.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

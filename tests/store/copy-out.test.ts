@@ -1,5 +1,5 @@
-// A large value read as it comes off the wire: it is the value, its connection can be used again,
-// and what is not there is told apart from what is broken.
+// A large value read as it arrives: it is complete, its connection can be used again, and a missing
+// value is distinguished from a broken one.
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -68,7 +68,7 @@ describe.runIf(isRoot)('as another user', () => {
     await opensAndReopens(dataDir, { user: nameless });
     expect(statSync(join(dataDir, 'postgres/data')).uid).toBe(nameless.uid);
 
-    // A damaged copy of the programs is made anew.
+    // A damaged copy of the programs is made again.
     const copy = readdirSync(join(dataDir, 'postgres')).find((name) => /^binaries-/.test(name))!;
     rmSync(join(dataDir, 'postgres', copy, 'lib'), { recursive: true });
 
@@ -78,7 +78,7 @@ describe.runIf(isRoot)('as another user', () => {
     await opensAndReopens(dataDir, { user: nameless });
   });
 
-  it('is told that the folder belongs to somebody else', async () => {
+  it('is told that the folder belongs to someone else', async () => {
     const dataDir = newFolder();
     mkdirSync(join(dataDir, 'postgres/lock'), { recursive: true, mode: 0o700 });
     const { problem } = await openElsewhere(dataDir, { checkout, user: nameless }).opened;

@@ -1,5 +1,5 @@
-// Partitions past their days: what was accepted then and goes out later keeps them, and so does
-// what is still due.
+// Partitions past their retention: they are kept as long as an email accepted on their day still
+// has to go out.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';

@@ -1,5 +1,5 @@
-// Migrating while others work: sends of the previous version go on, and what is in the way is
-// waited for without standing in line.
+// Migrating while others work: sends of the previous version continue, and a migration that is
+// blocked waits without holding a place in the lock queue.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

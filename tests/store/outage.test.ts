@@ -1,4 +1,4 @@
-// The database goes away and comes back: callers are told to come again, and the process lives on.
+// The database goes away and comes back: callers are told to try again, and the process survives.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

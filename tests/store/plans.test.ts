@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 /**
- * A joined subquery that locks and is limited: planned for an empty table, it is run anew for every
+ * A joined subquery that locks and has a limit: planned for an empty table, it runs again for every
  * row of the other side.
  */
 const CLAIM = `

@@ -43,7 +43,7 @@ it('every primary, unique and foreign key of account data begins with the accoun
   expect(others).toEqual([]);
 });
 
-it('a function is made anew when its file changed, and left alone otherwise', async () => {
+it('a function is made again when its file changed, and left alone otherwise', async () => {
   const text = () =>
     test.database.query<{ src: string }>(
       `SELECT prosrc AS src FROM pg_proc WHERE proname = 'uuid_at'`,
@@ -60,7 +60,7 @@ it('a function is made anew when its file changed, and left alone otherwise', as
   expect(await text()).toEqual([before]);
 });
 
-it('docs/schema.sql is what the migrations make: npm run schema writes it anew', async () => {
+it('docs/schema.sql is what the migrations make: npm run schema writes it again', async () => {
   const fresh = await createTestDatabase();
   const file = join(import.meta.dirname, '../../docs/schema.sql');
   expect(await describeSchema(fresh.database)).toBe(readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-// The lane of a stream's email: broadcasts wait behind what somebody waits for.
+// The lane of a stream's email: broadcasts wait behind email that someone is waiting for.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openStreams, passwordReset, type Streams } from './support.ts';

@@ -1,5 +1,5 @@
-// Who unsubscribed before there were streams: they have left what everything went through, and what
-// is made later.
+// People who unsubscribed before there were streams: they have left everything sent until then, and
+// streams created later.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { suppressedAmong } from '../../src/suppressions/suppressions.ts';

@@ -1,5 +1,5 @@
-// The preference page: who has the link chooses for themselves, and only that; nothing of it works
-// without the link.
+// The preference page: whoever has the link chooses for themselves, and for nobody else; nothing
+// works without the link.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suspendAccount } from '../../src/accounts/suspension.ts';
 import { ALL_STREAMS, streamsLeftBy } from '../../src/suppressions/unsubscribes.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The page that somebody's own copy leads to. */
+/** The page that someone's own copy leads to. */
 async function pageOf(to: string, whose = mine): Promise<string> {
   const url = await whose.unsubscribeUrl(await whose.send({ to: [to], stream: 'news' }));
   const unsubscribing = await (await fetch(url!)).text();

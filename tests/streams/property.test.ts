@@ -1,5 +1,5 @@
-// Whatever people, mail servers and the account did before: who gets an email follows from a few
-// lines, held here against the database.
+// Whatever people, mail servers and the account did before: a few lines decide who gets an email,
+// compared here with the database.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// Streams: what a send may name, whom an unsubscribe keeps away from which email, and where
-// List-Unsubscribe stands.
+// Streams: what a send may name, which emails an unsubscribe keeps from whom, and where
+// List-Unsubscribe is present.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
-// The webhook event `subscription`: it comes to whoever named it, for every change of who gets
-// email, signed and replayable.
+// The webhook event `subscription`: it is sent to endpoints that name it, for every change of who
+// gets email, signed and replayable.
 import type { Agent } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bytesToUuid, showId } from '../../src/ids.ts';

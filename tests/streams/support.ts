@@ -17,7 +17,7 @@ export interface Streams {
   put(name: string, body: object): Promise<void>;
   /** Sends and answers the message id. */
   send(wish: Record<string, unknown>): Promise<string>;
-  /** What became of it, once that is known. */
+  /** What happened to it, once that is known. */
   fateOf(id: string): Promise<'sent' | 'suppressed' | 'both'>;
   /** Where the reader of an email unsubscribes; undefined: it has no such header. */
   unsubscribeUrl(id: string): Promise<string | undefined>;
@@ -68,7 +68,7 @@ export const oneClick = (url: string): Promise<Response> =>
     body: 'List-Unsubscribe=One-Click',
   });
 
-/** An email by which somebody gets back into their account. */
+/** An email by which someone gets back into their account. */
 export const passwordReset = (to: string) => ({
   from_email: 'hello@example.com',
   to: [to],

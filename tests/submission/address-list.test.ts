@@ -1,5 +1,5 @@
-// The short way for lists of one plain mailbox, against the long way, which an empty place before
-// it takes (RFC 5322 4.4).
+// The short path for lists of one plain mailbox, compared with the long path, which an empty entry
+// before it forces (RFC 5322 4.4).
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readAddressList } from '../../src/submission/address-list.ts';

@@ -1,5 +1,5 @@
-// A renewed certificate is shown without a restart; one that does not fit its key is not, and is
-// said.
+// A renewed certificate is used without a restart; one that does not match its key is not, and the
+// log says so.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,7 +101,7 @@ it('a pair that does not fit is left until it does', async () => {
 
 it('what is missing is said before the service starts', async () => {
   expect(() => readConfig({ SMTPS_PORT: '465' })).toThrow('SMTPS_PORT: needs TLS_CERT and TLS_KEY');
-  expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_CERT and TLS_KEY: one needs the other');
+  expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_CERT and TLS_KEY: set both or neither');
   writeFileSync(join(folder, 'empty.pem'), '');
   await expect(
     startTestService({ SMTP_PORT: '0', TLS_CERT: join(folder, 'nowhere.pem'), TLS_KEY: keyFile }),

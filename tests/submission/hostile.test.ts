@@ -1,5 +1,5 @@
-// Clients that are slow, huge, broken or up to something: each is refused with a sentence, and
-// nobody else notices.
+// Clients that are slow, huge, broken or malicious: each is refused with a sentence, and nobody
+// else notices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS } from '../../src/http/body.ts';
 import { captured } from '../support/captured.ts';
@@ -36,7 +36,7 @@ const accepted = async (): Promise<number> => {
 
 const HEAD = lines('From: hello@example.com', 'To: ada@example.net', 'Subject: Hello', '');
 
-describe('one email inside of another', () => {
+describe('one email inside another', () => {
   const smuggled = `MAIL FROM:<hello@example.com>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n${SIMPLE}.\r\n`;
   it.each([
     ['LF . LF', `a\n.\n${smuggled}`, /bare LF at byte/],

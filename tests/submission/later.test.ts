@@ -1,6 +1,6 @@
-// What passes by itself is told by SMTP with a 4, so that programs keep the email and try again:
-// the database is away, the queue is full, the relay is down, the account is over its rate. And
-// then they get through.
+// Temporary causes are answered by SMTP with a 4xx, so that programs keep the email and try again:
+// the database is away, the queue is full, the relay is down, the account is over its rate. Then
+// the email gets through.
 import { expect, it, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestService } from '../support/service.ts';

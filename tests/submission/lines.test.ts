@@ -1,5 +1,5 @@
-// What is said of an email's lines, against a look at every byte, also where a line end lies
-// between two pieces.
+// What the check of an email's lines finds, compared with a look at every byte, even if a line end
+// is split between two pieces.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLines } from '../../src/submission/lines.ts';

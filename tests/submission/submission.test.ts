@@ -1,4 +1,4 @@
-// SMTP submission over real sockets: logging in, the rules of every send, what becomes of an email.
+// SMTP submission over real sockets: logging in, the rules of every send, what happens to an email.
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';

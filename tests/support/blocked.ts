@@ -1,6 +1,6 @@
-// How long some work takes, or holds the event loop at a stretch: the milliseconds that this thread
-// worked, so that a busy machine adds nothing, and as many as a machine of ordinary speed would
-// take, so that a slow one fails nothing.
+// How long some work takes, or blocks the event loop at a stretch: the milliseconds that this
+// thread worked, so that a busy machine adds nothing, scaled to a machine of ordinary speed, so
+// that a slow one fails nothing.
 import { openThreadClock, type ThreadClock } from '../../src/process/thread-clock.ts';
 
 /**

@@ -131,7 +131,7 @@ export interface CitusDatabase {
   database: Database;
 }
 
-/** A database on every server, migrated; distributed unless told otherwise. */
+/** A database on every server, migrated; distributed by default. */
 export async function createCitusDatabase(
   { coordinator, nodes }: TestCluster,
   name: string,

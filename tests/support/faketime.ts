@@ -1,4 +1,4 @@
-// Processes whose wall clock is wrong, by libfaketime where it is installed.
+// Processes whose wall clock is wrong, using libfaketime if it is installed.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// A relay that takes email until a test gives it a fault, and again when that is over. It keeps its
-// port and counts who knocks.
+// A relay that accepts email until a test gives it a fault, and again when that is over. It keeps
+// its port and counts connections.
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './process.ts';
 

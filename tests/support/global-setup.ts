@@ -133,7 +133,7 @@ async function onCluster(project: TestProject) {
   return () => cluster.stop();
 }
 
-/** Tests that start processes run what was built; after a change of a source that is made anew. */
+/** Tests that start processes run what was built; after a change of a source that is made again. */
 export function buildWhenStale(): void {
   const root = join(import.meta.dirname, '../..');
   const built = join(root, 'dist/cli/main.js');

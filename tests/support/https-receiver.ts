@@ -147,7 +147,7 @@ export type Behaviour =
   | { kind: 'answer'; status: number; body?: string | Buffer; headers?: Record<string, string> }
   /** Takes the request and says nothing. */
   | { kind: 'hang' }
-  /** Answers 200, then one byte every 10 ms for ever. */
+  /** Answers 200, then one byte every 10 ms forever. */
   | { kind: 'slow-body' }
   /** Answers 200 with as much as the client reads. */
   | { kind: 'endless-body' }

@@ -1,5 +1,5 @@
-// What tests draw at random: the same in every `npm test`, so that a run tells what a change did
-// and nothing else; drawn anew, and for LONGER times as long, in `npm run test:search`, which looks
+// What tests draw at random: the same in every `npm test`, so that a run shows the effect of a
+// change and nothing else. `npm run test:search` draws new cases, LONGER times as many, and looks
 // for what breaks something.
 import fc from 'fast-check';
 

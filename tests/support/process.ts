@@ -1,12 +1,12 @@
 // Sandmartin as processes of their own, for tests that kill them or need several: the built
-// program, as people run it. global-setup.ts builds it anew when a source is newer.
+// program, as people run it. global-setup.ts rebuilds it when a source is newer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-// The test runner sets a BASE_URL of its own, which is no address of ours.
+// The test runner sets a BASE_URL of its own, which is not one of our addresses.
 const { BASE_URL: _theirs, DATABASE_URL: _of, ...ENV } = process.env;
 const COMMAND = [join(ROOT, 'bin/sandmartin.js')];
 

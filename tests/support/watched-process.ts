@@ -38,7 +38,7 @@ export async function startWatched(env: Record<string, string>): Promise<Watched
     ...service,
     async watch(work) {
       const before = stands().length;
-      // The highest mark begins anew.
+      // The highest mark starts again.
       writeFileSync(file('clear_refs'), '5');
       const memory = megabytes('VmRSS');
       firstMb ??= memory;

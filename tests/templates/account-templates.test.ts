@@ -219,7 +219,7 @@ describe('made from nothing', () => {
       'a name twice',
       'x',
       { variables: ['a', 'a'].map((name) => ({ name, required: true })) },
-      /variables\[1\]\.name: is "a" for a second time/,
+      /variables\[1\]\.name: is "a", as an earlier one is/,
     ],
     ['sample', 'x', { sample: [] }, /sample: must be an object/],
     ['unknown field', 'x', { colour: 'red' }, /colour/],

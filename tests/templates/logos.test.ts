@@ -1,4 +1,4 @@
-// A logo that an account uploads: known by its bytes, served from its own address for ever, and
+// A logo that an account uploads: known by its bytes, served from its own address forever, and
 // carried by every email where branding says so.
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

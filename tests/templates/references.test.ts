@@ -55,7 +55,7 @@ describe('refused', () => {
       'a block like no other',
       onLayout('{% block zz %}x{% endblock %}'),
       3,
-      /no block "zz".*There are header, /,
+      /no block "zz".*Use one of header, /,
     ],
     [
       'a block under an if',
@@ -217,7 +217,7 @@ describe('by every door', () => {
     expect(kept).toEqual([]);
   });
 
-  it('a change of the subject alone is not held against HTML that was saved before', async () => {
+  it('a change of the subject alone is not compared with HTML that was saved before', async () => {
     const put = (body: object) =>
       callTool(service, account.key, 'update_template', { slug: 'new', ...body });
     await put({ ...draft, html: page('Hi') });

@@ -88,7 +88,7 @@ it.concurrent('prints where it is and a test key, on one line; SIGTERM removes a
   const again = await waitForEmail({ baseUrl, apiKey, to: 'ada@example.net' });
   expect(again.codes).toEqual(['222222']);
   await expect(mailbox.waitForEmail({ to: 'bob@example.net', timeoutMs: 300 })).rejects.toThrow(
-    /^No email to bob@example\.net arrived within 0\.3 s\. There is: "Code" to ada/,
+    /^No email to bob@example\.net arrived within 0\.3 s\. What arrived instead: "Code" to ada/,
   );
   await mailbox.clear();
   child.kill('SIGTERM');

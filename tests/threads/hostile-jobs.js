@@ -20,7 +20,7 @@ serveJobs({
   loopForever: () => {
     for (;;);
   },
-  /** A native call that nothing interrupts: until somebody writes into the pipe. */
+  /** A native call that nothing interrupts: until someone writes into the pipe. */
   readPipe: (path) => {
     Atomics.add(path.begun, 0, 1);
     return readFileSync(path.name, 'utf8');

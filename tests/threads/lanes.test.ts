@@ -36,7 +36,7 @@ it.each([15, 0.5])('who has nothing in a thread goes first, beside orders of %d 
   lanes.add(order('other'));
   expect(take('flood')[0]).toBe('other');
   lanes.add(order('other'));
-  // Nobody is passed over for ever: now the others have something there.
+  // Nobody is passed over forever: now the others have something there.
   expect(take('other')[0]).toBe('flood');
 });
 
@@ -50,7 +50,7 @@ it('what was costly once is ordinary again later', () => {
   expect(take()).toHaveLength(24);
 });
 
-it('who has one order is answered after one turn of everybody, not after a whole batch', () => {
+it('who has one order is answered after one turn of everyone, not after a whole batch', () => {
   const { lanes, take } = flooded(0.5);
   lanes.add(order('other'));
   expect(take()).toEqual(['flood', 'other']);

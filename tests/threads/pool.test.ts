@@ -1,5 +1,5 @@
 // The threads over real ones: what oversteps its limits is refused, and what went with it is done
-// all the same.
+// anyway.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ describe('a job', () => {
 });
 
 describe('a job past its limits', () => {
-  it('is stopped at its deadline; what went with it is done all the same', async () => {
+  it('is stopped at its deadline; what went with it is done anyway', async () => {
     open({ deadlineMs: 100 });
     await doubles('warm', 1);
     const before = doubles('a', 5);
@@ -136,7 +136,7 @@ describe('a job past its limits', () => {
     },
   );
 
-  it('in a native call, which nothing interrupts, is given up all the same; only its own share waits for its end', async () => {
+  it('in a native call, which nothing interrupts, is given up anyway; only its own share waits for its end', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pipes-'));
     const begun = new Int32Array(new SharedArrayBuffer(4));
     const pipe = (name: string) => {

@@ -261,7 +261,7 @@ describe('over generated emails', () => {
     );
   });
 
-  it('any text is answered, and everything outside of href values stays byte for byte', () => {
+  it('any text is answered, and everything outside href values stays byte for byte', () => {
     const scrap = fc.constantFrom(
       '<',
       '>',

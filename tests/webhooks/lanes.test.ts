@@ -1,4 +1,4 @@
-// How the worker treats endpoints: fairness, the breaker, disabling, order, and what becomes of a
+// How the worker treats endpoints: fairness, the breaker, disabling, order, and what happens to a
 // dead worker's endpoints.
 import { randomUUID } from 'node:crypto';
 import type { Agent } from 'undici';
@@ -266,7 +266,7 @@ describe('the breaker', () => {
     });
   });
 
-  it('starts anew with a new URL', async () => {
+  it('starts again with a new URL', async () => {
     const hook = await receiver({ behave: answer(500) });
     const { account, id, uuid } = await hooked(hook);
     await newEvents(test.database, account, 30);

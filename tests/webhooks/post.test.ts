@@ -287,7 +287,7 @@ describe('connections', () => {
     // The slow ones were still under way.
     expect(hook.openConnections()).toBe(9);
     await to.destroy();
-    // A shutdown of ours is not held against the receiver.
+    // A shutdown of ours does not count against the receiver.
     for (const one of await slow)
       expect(one).toMatchObject({ reason: { code: 'UND_ERR_DESTROYED' } });
   });

@@ -118,7 +118,7 @@ describe('verify', () => {
     }
   });
 
-  it('never accepts an empty secret, under which anybody could sign', () => {
+  it('never accepts an empty secret, under which anyone could sign', () => {
     expect(verify(body, sign(body, ''), '')).toBe(false);
     const headers = attempt(['whsec_']);
     for (const empty of ['', 'whsec_', 'whsec_!!!!']) {

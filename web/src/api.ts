@@ -28,7 +28,7 @@ type Part<Name extends RouteName, Key extends string> =
 export type Answer<Name extends RouteName> = Api[Name]['answer'];
 
 /**
- * What a call needs beside its name: `params` of the path, `query`, `body`; only those its route
+ * What a call needs besides its name: `params` of the path, `query`, `body`; only those its route
  * has.
  */
 export type Request<Name extends RouteName> = ('params' extends keyof Api[Name]
@@ -37,7 +37,7 @@ export type Request<Name extends RouteName> = ('params' extends keyof Api[Name]
   ('query' extends keyof Api[Name] ? { query?: Part<Name, 'query'> } : unknown) &
   ('body' extends keyof Api[Name] ? { body: Part<Name, 'body'> } : unknown);
 
-/** Left out where nothing is needed. */
+/** Left out if nothing is needed. */
 type Arguments<Name extends RouteName> =
   Record<never, never> extends Request<Name> ? [request?: Request<Name>] : [request: Request<Name>];
 
@@ -47,7 +47,7 @@ interface AnyRequest {
   body?: unknown;
 }
 
-/** A refusal, in the server's own words for people. */
+/** A refusal, in the server's own words. */
 export class Refused extends SandmartinError {
   constructor(status: number, refusal: Refusal) {
     super(status, refusal);
@@ -101,15 +101,15 @@ async function refusalOf(response: Response): Promise<Refusal> {
 }
 
 export const SESSION_KEY: QueryKey = ['getSession'];
-/** Whether the session ended under a page that is open: it stays, and asks for the password. */
+/** Whether the session ended while a page is open: the page stays and asks for the password. */
 export const SESSION_ENDED_KEY: QueryKey = ['sessionEnded'];
 
-/** Whether another tab went on in another account, while this page is about the one before. */
+/** Whether another tab switched to another account, while this page belongs to the previous one. */
 export const OTHER_ACCOUNT_KEY: QueryKey = ['otherAccount'];
 
 const OF_THE_SESSION = [SESSION_KEY, SESSION_ENDED_KEY, OTHER_ACCOUNT_KEY].map(([name]) => name);
 
-/** What was read of an account, beside what this tab knows of the session. */
+/** What was read of an account, next to what this tab knows about the session. */
 export const isRead = ({ queryKey }: { queryKey: QueryKey }): boolean =>
   !OF_THE_SESSION.includes(queryKey[0]);
 
@@ -119,7 +119,10 @@ let queries: QueryClient | undefined;
 export const accountShown = (): number | undefined =>
   queries?.getQueryData<SessionState>(SESSION_KEY)?.me?.account?.id;
 
-/** Tabs share a session, which may go on in another account: each says which one it means. */
+/**
+ * Tabs share a session, which may switch to another account: each request names the account it
+ * means.
+ */
 export function accountHeader(): Record<string, string> {
   const id = accountShown();
   return id === undefined ? {} : { [ACCOUNT_HEADER]: String(id) };
@@ -130,16 +133,17 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        // A refusal stays one; only silence and faults of the server are worth asking again.
+        // A refusal is final; only silence and server faults are worth a retry.
         retry: (count, fault) =>
           count < 2 &&
           !(fault instanceof SandmartinError && fault.status >= 400 && fault.status < 500),
         throwOnError: false,
-        // Without a line a page says so; otherwise it would look as if it were loading for ever.
+        // A page without a connection says so; otherwise it would seem to load forever.
         networkMode: 'always',
         refetchOnReconnect: true,
       },
-      // Nor is a change put off until the line is back: whoever made it would think it was done.
+      // Nor is a change postponed until the connection is back: whoever made it would think it was
+      // done.
       mutations: { networkMode: 'always' },
     },
   });
@@ -156,21 +160,21 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** The dialog of the shell says it (shell/other-account.tsx). */
+/** The shell's dialog says it (shell/other-account.tsx). */
 export const isOtherAccount = (fault: unknown): boolean =>
   fault instanceof SandmartinError && fault.faults[0]?.path === ACCOUNT_HEADER;
 
 /**
- * The shell asks about it over the page (shell/interruptions.tsx): for the password, or for the
- * account. A 401 of the dashboard's own calls is a wrong password.
+ * The shell asks over the page (shell/interruptions.tsx) for the password or the account. A 401
+ * from the dashboard's own calls means a wrong password.
  */
 export const isInterruption = (fault: unknown): boolean =>
   isOtherAccount(fault) ||
   (fault instanceof SandmartinError && fault.status === 401 && !(fault instanceof Refused));
 
 /**
- * A question to the server; kept under the route's name, so that `useAction` can say what it
- * changed.
+ * A read from the server, cached under the route's name, so that `useAction` can name what it
+ * changes.
  */
 export const answerOf = <Name extends RouteName>(name: Name, ...args: Arguments<Name>) =>
   queryOptions({ queryKey: [name, args[0] ?? null], queryFn: () => call(name, ...args) });
@@ -181,7 +185,7 @@ export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Na
 
 const WATCH_EVERY_MS = 4000;
 
-/** Reads what changes by itself: again and again while somebody looks. */
+/** Reads what changes by itself, repeatedly while someone is looking. */
 export function useWatched<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
   return useQuery({ ...answerOf(name, ...args), refetchInterval: WATCH_EVERY_MS });
 }
@@ -191,8 +195,8 @@ type PagedName = {
 }[RouteName];
 
 /**
- * Reads page by page, by `next` and `before`. `watched`: again and again, as long as nobody went
- * past the first page.
+ * Reads page by page, by `next` and `before`. `watched`: repeatedly, as long as only the first page
+ * is shown.
  */
 export function usePages<Name extends PagedName>(
   name: Name,
@@ -207,7 +211,7 @@ export function usePages<Name extends PagedName>(
       return (call as (name: Name, request: unknown) => Promise<Answer<Name>>)(name, paged);
     },
     initialPageParam: undefined as string | undefined,
-    // Another search replaces the rows when it has found some; until then they stay.
+    // A new search replaces the rows once it has found some; until then they stay.
     placeholderData: keepPreviousData,
     getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
     refetchInterval: ({ state }) =>
@@ -215,7 +219,7 @@ export function usePages<Name extends PagedName>(
   });
 }
 
-/** Does something; `changes` names the reads that are stale afterwards. */
+/** Performs an action; `changes` names the reads that are stale afterwards. */
 export function useAction<Name extends RouteName>(
   name: Name,
   { changes = [], onDone }: { changes?: RouteName[]; onDone?: (answer: Answer<Name>) => void } = {},

@@ -1,10 +1,10 @@
-// Going on as somebody, or in another account: after every way to sign in, and the switch of the
-// account. Apart from the shell, which the entrance does not load.
+// Entering as a person or in an account: after every way to sign in, and when the account is
+// switched. Separate from the shell, which the sign-in pages do not load.
 import { useQueryClient } from '@tanstack/react-query';
 import type { Me, SessionState } from '../../src/dashboard/views/session.ts';
 import { SESSION_KEY } from './api.ts';
 
-/** Goes on as `me`: whatever was read before was another user's or account's. */
+/** Continues as `me`: whatever was read before belonged to another user or account. */
 export function useEnter(): (me: Me) => void {
   const queries = useQueryClient();
   return (me) => {

@@ -1,17 +1,16 @@
-// What pages show of a change before the server has answered. A change says how each thing that was
-// read will look (operations.ts); as long as it is under way, reads show that. Nothing is kept
-// until it is through: a refusal has nothing to undo, and of two changes one does not undo the
-// other.
+// What pages show of a change before the server has answered. A change says how each item that was
+// read will look (operations.ts); while it is under way, reads show that. Nothing is stored until
+// it succeeds: a refusal has nothing to undo, and one of two changes does not undo the other.
 import { type Mutation, useMutationState } from '@tanstack/react-query';
 import { useCallback } from 'react';
 
-/** By the name of a read: one thing of it as it will be; null: it will be gone. */
+/** By the name of a read: an item as it will be; null: it will be gone. */
 export type Foresight = Record<string, (item: never, input: never) => unknown>;
 
 /** For a mutation's `meta`. */
 export const foreseeing = (foresight: Foresight) => ({ foresight });
 
-/** What was read as `name`, as it will be once every change under way is through. */
+/** What was read as `name`, as it will be once every change under way has succeeded. */
 export function useForesight<Data>(name: string): (data: Data) => Data {
   const underWay = useMutationState({
     filters: { status: 'pending', predicate: (mutation) => name in foresightOf(mutation) },
@@ -33,7 +32,7 @@ const foresightOf = ({ meta }: Pick<Mutation, 'meta'>): Foresight =>
 
 type Shape = { pages: unknown[] } | { data: unknown[] } | object;
 
-/** The same of one thing, of a list, and of a list that was read page by page. */
+/** The same for one item, for a list, and for a list that was read page by page. */
 export function asForeseen<Data>(data: Data, foresee: Foresight[string], input: unknown): Data {
   const become = foresee as (item: unknown, input: unknown) => unknown;
   const change = (shape: Shape): unknown => {

@@ -1,6 +1,6 @@
-// What somebody writes and has not saved, kept in their browser: a closed tab, a crash or the end
-// of a session costs nothing. Before it: the editor and the branding page. Under the user and the
-// account, so that nobody finds another's.
+// What someone has written and not saved, kept in their browser: a closed tab, a crash or the end
+// of a session loses nothing. Before it: the editor and the branding page. Stored by user and
+// account, so that nobody finds another person's draft.
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useConfirm } from './parts/confirm.tsx';
@@ -8,11 +8,11 @@ import { useMe } from './session.ts';
 
 export interface KeptDraft<Draft> {
   draft: Draft;
-  /** The version it was begun from. */
+  /** The version it started from. */
   base: number;
-  /** When it was written last: ISO 8601, UTC. */
+  /** When it was last written: ISO 8601, UTC. */
   at: string;
-  /** Which tab wrote it: another tab that is done with its own must not remove it. */
+  /** Which tab wrote it: another tab that is done with its own draft must not remove it. */
   tab: string;
 }
 
@@ -42,14 +42,14 @@ export function useDraftKeeper<Draft>(what: string): DraftKeeper<Draft> {
   }, [key]);
 }
 
-/** Whoever signs out may leave the machine to somebody else. */
+/** After signing out, the machine may be used by someone else. */
 export function forgetDrafts(userId: string): void {
   try {
     for (const key of Object.keys(localStorage)) {
       if (key.startsWith(`${PREFIX} ${userId} `)) localStorage.removeItem(key);
     }
   } catch {
-    // A browser that keeps nothing has nothing to forget.
+    // A browser that stores nothing has nothing to delete.
   }
 }
 
@@ -61,7 +61,7 @@ function read<Draft>(key: string): KeptDraft<Draft> | undefined {
   }
 }
 
-/** A browser may keep nothing, or have no room: then only the guard below helps. */
+/** A browser may refuse to store anything, or have no room: then only the guard below helps. */
 function write(key: string, value: object | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key);
@@ -71,7 +71,7 @@ function write(key: string, value: object | undefined): void {
   }
 }
 
-/** Asks before one goes to another page with changes that are not saved. */
+/** Asks before leaving the page with unsaved changes. */
 export function useLeaveGuard(dirty: boolean): void {
   const confirm = useConfirm();
   useBlocker({

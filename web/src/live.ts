@@ -1,4 +1,4 @@
-// Server-sent events as a hook: every state that a stream tells.
+// Server-sent events as a hook: every state that a stream reports.
 import { useEffect, useRef } from 'react';
 import { accountShown } from './api.ts';
 
@@ -14,7 +14,7 @@ export function useLive<State>(
   newest.current = onState;
   useEffect(() => {
     if (url === null) return;
-    // A stream cannot set a header: it says here which account it is about.
+    // A stream cannot set a header, so the URL says which account it is about.
     const account = accountShown();
     const address = account === undefined ? url : `${url}?account=${account}`;
     let source: EventSource;
@@ -24,8 +24,8 @@ export function useLive<State>(
       source.addEventListener(event, (told) =>
         newest.current(JSON.parse((told as MessageEvent<string>).data) as State),
       );
-      // A line that was cut the browser takes up again, but not one that was refused: while the
-      // service starts, or until somebody has signed in again.
+      // The browser reopens a connection that was cut, but not one that was refused: while the
+      // service starts, or until someone has signed in again.
       source.onerror = () => {
         if (source.readyState !== EventSource.CLOSED) return;
         reopening = setTimeout(open, REOPENED_AFTER_MS);

@@ -1,5 +1,5 @@
-// The dashboard's first file: styles, theme, queries and the router. Loaded by index.html; the
-// pages come by router.tsx.
+// The dashboard's entry point: styles, theme, queries and the router. Loaded by index.html;
+// router.tsx loads the pages.
 import './mantine.css';
 import './style.css';
 import { MantineProvider } from '@mantine/core';
@@ -12,15 +12,15 @@ import { styleNonce } from './nonce.ts';
 import { createDashboardRouter } from './router.tsx';
 import { theme, variables } from './theme.ts';
 
-// Dialogs stop the page from scrolling with a <style> of their own, and look for the nonce here.
+// Dialogs stop the page from scrolling with their own <style>, and look for the nonce here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 
 const nonceOfStyles = () => styleNonce;
 const queries = createQueryClient();
 const router = createDashboardRouter(queries);
 
-// A session that began or ended elsewhere (a 401, sign-in, another account): the guards judge
-// again.
+// A session that began or ended elsewhere (a 401, a sign-in, another account): the route guards
+// check again.
 queries.getQueryCache().subscribe((told) => {
   const setByUs =
     told.type === 'updated' && told.action.type === 'success' && told.action.manual === true;

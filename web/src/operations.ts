@@ -41,7 +41,9 @@ export type Output<Name extends OperationName> =
       : Awaited<Result>
     : never;
 
-/** No key and no retries of its own: the cookie says who asks, and the query client tries again. */
+/**
+ * No key and no retries of its own: the cookie identifies the caller, and the query client retries.
+ */
 export const api = new Sandmartin({
   baseUrl: '.',
   headers: { 'x-sm-dashboard': '1' },
@@ -66,8 +68,8 @@ async function call<Name extends OperationName>(
 const WATCH_EVERY_MS = 4000;
 
 /**
- * A question to the server; kept under the operation's name, so that `useChange` can say what it
- * changed.
+ * A read from the server, cached under the operation's name, so that `useChange` can name what it
+ * changes.
  */
 export const readOf = <Name extends OperationName>(name: Name, input: Input<Name>) =>
   queryOptions({ queryKey: [name, input ?? null], queryFn: () => call(name, input) });
@@ -82,14 +84,14 @@ export const rowsOf = <Name extends ListName>(name: Name, input: Input<Name>) =>
     getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
   });
 
-/** Asks ahead, for a page that is about to be shown; nobody waits for it. */
+/** Reads in advance, for a page that is about to be shown; nobody waits for it. */
 export const readAhead = <Name extends OperationName>(
   queries: QueryClient,
   name: Name,
   input: Input<Name>,
 ): void => void queries.prefetchQuery(readOf(name, input));
 
-/** Asks, whatever was read before. */
+/** Reads, whatever is in the cache. */
 export const readNow = <Name extends OperationName>(
   queries: QueryClient,
   name: Name,
@@ -111,7 +113,7 @@ export function useRead<Name extends OperationName>(
     ...readOf(name, input),
     select: useForesight<Output<Name>>(name),
     refetchInterval: watched ? WATCH_EVERY_MS : false,
-    // What was read a moment ago will not do.
+    // What was read a moment ago is not good enough.
     ...(fresh && { refetchOnMount: 'always' as const }),
     enabled,
   });
@@ -124,8 +126,8 @@ type ListName = {
 type Row<Name extends ListName> = Output<Name> extends Page<infer Item> ? Item : never;
 
 /**
- * Reads page by page; `rows` are those of all pages that were read. `watched`: again and again, as
- * long as nobody went past the first page.
+ * Reads page by page; `rows` are those of all pages read so far. `watched`: repeatedly, as long as
+ * only the first page is shown.
  */
 export function useRows<Name extends ListName>(
   name: Name,
@@ -136,27 +138,27 @@ export function useRows<Name extends ListName>(
     ...rowsOf(name, input),
     enabled,
     select: useForesight<InfiniteData<Output<Name>, string | undefined>>(name),
-    // Another search replaces the rows when it has found some; until then they stay.
+    // A new search replaces the rows once it has found some; until then they stay.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,
-    // Every page is a call: whoever scrolled through hundreds need not have them all again.
+    // Every page is a call: after scrolling through hundreds, they are not all read again.
     refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
   });
   const rows = (pages.data?.pages ?? []).flatMap((page) => (page as Page<Row<Name>>).data);
   return { ...pages, rows };
 }
 
-/** One thing of what a read answers. */
+/** One item of what a read returns. */
 type ItemOf<Name extends OperationName> =
   Output<Name> extends Page<infer Item> ? Item : Output<Name>;
 
 interface Change<Name extends OperationName> {
-  /** The reads that are stale afterwards, beside those of `foresee`. */
+  /** The reads that are stale afterwards, besides those of `foresee`. */
   changes?: readonly OperationName[];
   /**
-   * How each thing of a read will look; null: it will be gone. It is shown at once. A refusal is
-   * told, and what is shown is as before.
+   * How each item of a read will look; null: it will be gone. Shown at once. If the change is
+   * refused, the reason is shown and the items look as before.
    */
   foresee?: {
     [Read in OperationName]?: (item: ItemOf<Read>, input: Input<Name>) => ItemOf<Read> | null;
@@ -164,7 +166,7 @@ interface Change<Name extends OperationName> {
   onDone?: (answer: Output<Name>) => void;
 }
 
-/** Tried again after its answer was lost, a send is the same one: nobody gets it twice. */
+/** Retried after its answer was lost, a send keeps its key: nobody gets the email twice. */
 function useKeyOfTry() {
   const last = useRef({ said: '', key: '' });
   return {
@@ -203,9 +205,9 @@ export function useChange<Name extends OperationName>(
     },
     ...(foresee && {
       meta: foreseeing(foresight),
-      // One after the other: a switch ends as it was set last.
+      // One after the other: a switch ends up as it was last set.
       scope: { id: name },
-      // Here, not where it is asked for: the row that asked may be out of sight by now.
+      // Here and not in the component that asked: its row may be out of sight by now.
       onError: tellFault,
     }),
   });

@@ -1,5 +1,5 @@
-// Passkeys in the browser: asks the device, and writes what it answered as the server reads it
-// (src/people/webauthn.ts). Bytes go as base64url.
+// Passkeys in the browser: asks the device, and encodes its answer as the server reads it
+// (src/people/webauthn.ts). Bytes are base64url.
 import type {
   AddPasskey,
   NewPasskeyOptions,
@@ -7,7 +7,7 @@ import type {
   PasskeyOptions,
 } from '../../src/dashboard/views/factors.ts';
 
-/** Only over https or on localhost, and by name: an IP address can have none. */
+/** Only over https or on localhost, and under a name: an IP address can have none. */
 export const passkeysWork = (): boolean =>
   window.isSecureContext &&
   'PublicKeyCredential' in window &&
@@ -51,7 +51,7 @@ export async function makePasskey(options: NewPasskeyOptions): Promise<AddPasske
   };
 }
 
-/** Browsers say "not allowed" for everything from a wrong address to a closed dialog. */
+/** Browsers report "not allowed" for everything from a wrong address to a closed dialog. */
 async function asked(ask: () => Promise<Credential | null>): Promise<Credential> {
   try {
     const answer = await ask();

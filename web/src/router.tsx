@@ -1,5 +1,5 @@
-// The table of pages. Each is a chunk of its own, fetched with what the page reads first when it is
-// shown, or before: when its link is hovered or focused, or chosen in the palette.
+// The table of pages. Each is a chunk of its own, fetched together with its first data when the
+// page is shown, or earlier: when its link is hovered, focused or chosen in the palette.
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -19,7 +19,10 @@ import { sessionQuery } from './session.ts';
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
 
-/** Signed-in pages: whoever is not goes to the door first, and comes back afterwards. */
+/**
+ * Signed-in pages: whoever is not signed in goes to the sign-in page first, and comes back
+ * afterwards.
+ */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -90,11 +93,11 @@ const newPassword = createRoute({
   ),
 });
 
-/** Which tab of a page is open stands in its address. */
+/** The open tab of a page is in its address. */
 const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
   typeof search.tab === 'string' ? { tab: search.tab } : {};
 
-/** What a list is searched for as well. */
+/** The search of a list is there too. */
 const textSearch = ({ q }: Record<string, unknown>): { q?: string } =>
   q === undefined || q === '' ? {} : { q: String(q) };
 
@@ -118,7 +121,7 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
 });
 
-/** Fields that links to a search may name apart. */
+/** Fields that links to a search may name separately. */
 const parts = ['to', 'from', 'subject', 'template', 'tag', 'stream', 'status', 'id'] as const;
 export type MessagesSearch = { q?: string } & Partial<Record<(typeof parts)[number], string>>;
 
@@ -135,7 +138,7 @@ const messages = createRoute({
     return q === '' ? {} : { q };
   },
   loaderDeps: ({ search: { q } }) => ({ q }),
-  // Only the page itself can read a search.
+  // Only the page itself can parse a search.
   loader: ({ context: { queries }, deps: { q } }) => {
     if (q === undefined) rowsAhead(queries, 'messages.list', { limit: 50 });
   },
@@ -156,7 +159,7 @@ const message = createRoute({
     readAhead(queries, 'messages.details', which);
     readAhead(queries, 'messages.listAttempts', which);
     readAhead(queries, 'messages.listWebhooks', which);
-    // Whoever only points at its line need not have megabytes.
+    // Pointing at its row must not fetch megabytes.
     if (cause !== 'preload') readAhead(queries, 'messages.content', which);
   },
   component: lazyRouteComponent(() => import('./pages/messages/message.tsx'), 'MessagePage'),
@@ -372,7 +375,7 @@ const relays = createRoute({
   component: lazyRouteComponent(() => import('./pages/operator/relays.tsx'), 'RelaysPage'),
 });
 
-/** Whatever else: said where the navigation is at hand. */
+/** Any other path: reported where the navigation is still available. */
 const nothing = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound });
 
 const tree = root.addChildren([
@@ -417,7 +420,7 @@ export function createDashboardRouter(queries: QueryClient) {
     basepath: new URL(document.baseURI).pathname,
     context: { queries },
     defaultPreload: 'intent',
-    // How long an answer is good for is the query client's to say.
+    // The query client decides how long an answer is valid.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultNotFoundComponent: NotFound,

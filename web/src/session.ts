@@ -13,8 +13,8 @@ export const sessionQuery = queryOptions({
 });
 
 /**
- * Handed down by the shell, not read from the query: when a session ends, pages go with the shell
- * and never see nobody.
+ * Passed down by the shell, not read from the query: when a session ends, pages disappear with the
+ * shell and never see an empty user.
  */
 export const MeContext = createContext<Me | null>(null);
 

@@ -63,8 +63,8 @@ const dark: MantineColorsTuple = [
 ];
 
 /**
- * Mantine writes its variables after our styles, so what we want otherwise goes in here. Chosen for
- * AA on every surface.
+ * Mantine writes its variables after our styles, so our overrides go in here. Chosen for AA
+ * contrast on every surface.
  */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
@@ -101,7 +101,9 @@ export const variables: CSSVariablesResolver = () => ({
   },
 });
 
-/** Without the component itself, which would come along to pages that have none of it. */
+/**
+ * Without importing the component itself, which would then be loaded by pages that do not use it.
+ */
 const of = <Props extends object>(defaultProps: Partial<Props>) => ({ defaultProps });
 
 export const theme = createTheme({
@@ -133,8 +135,8 @@ export const theme = createTheme({
     Table: of<TableProps>({ verticalSpacing: 'sm', horizontalSpacing: 'md' }),
     TextInput: of<TextInputProps>({ size: 'sm' }),
     Textarea: of<TextareaProps>({ size: 'sm' }),
-    // Its options are drawn when it is opened: on a page with three of fifty they took half of its
-    // time.
+    // Its options are drawn when it is opened: on a page with three such lists of fifty, drawing
+    // them took half of the time.
     Combobox: of<ComboboxProps>({ keepMounted: false }),
     Select: of<SelectProps>({ size: 'sm', allowDeselect: false }),
     Switch: of<SwitchProps>({ size: 'sm' }),

@@ -121,7 +121,7 @@ const IF_MATCH = {
   in: 'header',
   required: false,
   description:
-    'The ETag of what the change is based on. If someone else has changed it since, the call answers 412, tells what, and nothing is done.',
+    'The ETag of what the change is based on. If someone else has changed it since, the call answers 412, says what changed, and does nothing.',
   schema: { type: 'string' },
 };
 

@@ -62,7 +62,8 @@ export const REQUEST_ID = {
 
 export const ETAG = {
   etag: {
-    description: 'What can be edited, as it is now. Pass it as If-Match to change only that.',
+    description:
+      'The version of what can be edited. Pass it as If-Match to change only that version.',
     schema: { type: 'string' },
   },
 };

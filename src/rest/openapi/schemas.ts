@@ -87,8 +87,8 @@ export const PROBLEM: Schema = {
         properties: {
           path: { type: 'string', description: 'Which field, such as `to[2]`.' },
           message: { type: 'string', description: 'What is wrong with it.' },
-          line: { type: 'integer', description: 'In the text of a template.' },
-          column: { type: 'integer', description: 'In that line.' },
+          line: { type: 'integer', description: 'The line, in the text of a template.' },
+          column: { type: 'integer', description: 'The column in that line.' },
         },
       },
     },

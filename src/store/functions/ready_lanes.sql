@@ -1,8 +1,8 @@
--- The lanes of this server that have something ready, of a distributed database: from where the
--- last round stopped, round again to there, those of one shard together. Called by claim_due, which
--- finds them by itself where nothing is distributed. Each is found by one jump through the index of
--- its shard; a suspended account has none, nor one at its limit, a paused one only for its urgent
--- email.
+-- The lanes of this server that have something ready, in a distributed database: starting where the
+-- last round stopped and wrapping around to there, those of one shard together. Called by
+-- claim_due, which finds them by itself if nothing is distributed. Each is found by one jump
+-- through the index of its shard. A suspended account has none, nor has one at its limit; a paused
+-- one has only its urgent email.
 CREATE OR REPLACE FUNCTION ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])
 RETURNS TABLE (home bigint[], firsts smallint[], last_lane bigint, lanes integer) LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
@@ -45,7 +45,7 @@ BEGIN
     END LOOP;
   END LOOP;
 
-  -- Of all that the shards have, the first behind the last round, as if they were one table.
+  -- Of all that the shards have, the first after the last round, as if they were one table.
   lanes := least(p_lanes, cardinality(found_lanes));
   RETURN QUERY
     SELECT array_agg(f.lane ORDER BY f.place), array_agg(f.best ORDER BY f.place), max(max(f.lane) FILTER (WHERE f.place = lanes)) OVER (), lanes

@@ -1,11 +1,9 @@
 -- Records a batch of events: event rows, the message's status and sequence, and the webhook rows,
--- together. Answers the positions that were new. One call is one transaction's part: no event
--- without its rows, no row without its event.
--- Never scans from end to end: see accept_sends.sql.
---
--- p_home: the accounts of the batch, where the tables are distributed; all of one shard, so that
--- each statement is one task of one node. Null where they are not: then the condition is nothing to
--- the planner.
+-- together. Returns the positions that were new. One call is part of one transaction: no event
+-- without its rows, no row without its event. Never scans a table from end to end: see
+-- accept_sends.sql. p_home: the accounts of the batch, if the tables are distributed; all in one
+-- shard, so that each statement is one task of one node. Otherwise null, and the planner ignores
+-- the condition.
 CREATE OR REPLACE FUNCTION record_events(
   -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name
   -- is unnested as name.

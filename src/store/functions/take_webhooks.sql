@@ -1,7 +1,7 @@
--- Leases further endpoints of this server that have something due, and answers rows of those and of
--- the ones that run short. A short one that is not answered is lost. Called by
+-- Leases further endpoints of this server that have something due, and returns their rows and those
+-- of endpoints that run short. A short endpoint that is not returned is lost. Called by
 -- src/webhooks/leases.ts. On a distributed database each statement is about the accounts of one
--- shard (home); where nothing is distributed home is null and stands for all.
+-- shard (home); otherwise home is null and stands for all.
 CREATE OR REPLACE FUNCTION take_webhooks(
   p_now timestamptz, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_rows integer, p_in_hand uuid[],
   p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[]
@@ -20,12 +20,12 @@ DECLARE
   leased_accounts bigint[];
   leased uuid[];
   room integer := p_endpoints;
-  -- An eighth is for accounts that have none yet: those of others may all hang.
+  -- An eighth is reserved for accounts that have none yet: those of others may all hang.
   kept integer := (cardinality(p_served_id) + p_endpoints) / 8;
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
     -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its
-    -- earliest time, however long the backlogs are. Planned anew each time: a plan made for an
+    -- earliest time, however long the backlogs are. Planned again each time: a plan made for an
     -- empty table would not do for a backlog.
     EXECUTE format($waiting$
       WITH RECURSIVE waiting AS (
@@ -50,7 +50,7 @@ BEGIN
     leased_accounts := NULL;
     leased := NULL;
     IF accounts IS NOT NULL AND room > 0 THEN
-      -- Who was served longest ago comes first.
+      -- The one that was served longest ago comes first.
       WITH candidates AS MATERIALIZED (
         SELECT e.account_id, e.id, e.leased_until, e.account_id <> ALL (p_served_account_id)
           AND row_number() OVER (PARTITION BY e.account_id ORDER BY e.leased_until NULLS FIRST) = 1 AS is_first

@@ -1,5 +1,5 @@
-// Where a box of the top layer stands: beside what it belongs to, inside the window. For menus and
-// tooltips; floating-ui, which Mantine's bring along, is 16 KB on every page.
+// Positions a box of the top layer beside what it belongs to, inside the window. For menus and
+// tooltips; floating-ui, which Mantine's components need, is 16 KB on every page.
 
 const GAP = 6;
 const EDGE = 8;
@@ -9,7 +9,7 @@ interface Wish {
   align: 'start' | 'center' | 'end';
 }
 
-/** On the side that was asked for, or on the other where it fits only there. */
+/** On the requested side, or on the other one if it fits only there. */
 export function placeBeside(box: HTMLElement, anchor: Element, { above, align }: Wish): void {
   const at = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = box;

@@ -9,7 +9,7 @@ export interface Question {
   body: ReactNode;
   /** The verb on the button. */
   act: string;
-  /** To be typed first, for the gravest. */
+  /** Must be typed first, for the gravest actions. */
   typed?: string;
   harmless?: boolean;
 }
@@ -21,7 +21,7 @@ const Confirm = createContext<(question: Question) => Promise<boolean>>(async ()
 export const useConfirm = () => useContext(Confirm);
 
 interface Asked {
-  /** Each question has a dialog of its own: nothing is typed in it yet. */
+  /** Each question gets a new dialog: nothing is typed in it yet. */
   number: number;
   question: Question;
   answer: (yes: boolean) => void;

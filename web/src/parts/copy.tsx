@@ -33,13 +33,12 @@ export function Copy({ value, label }: { value: string; label: string }) {
 }
 
 /**
- * Over plain HTTP browsers have no clipboard, except on localhost; there, what is selected is
- * copied.
+ * Over plain HTTP browsers have no clipboard, except on localhost; there, the selection is copied.
  */
 async function copy(text: string, button: HTMLElement): Promise<void> {
   if (navigator.clipboard) return await navigator.clipboard.writeText(text);
   const box = Object.assign(document.createElement('textarea'), { value: text });
-  // Beside the button: a dialog would take the focus away from what is outside.
+  // Beside the button: a dialog would take the focus away from anything outside it.
   button.after(box);
   box.select();
   const isCopied = document.execCommand('copy');
@@ -48,7 +47,7 @@ async function copy(text: string, button: HTMLElement): Promise<void> {
   if (!isCopied) throw new Error('not copied');
 }
 
-/** One value in monospace with its copy button; a long one is cut, not wrapped. */
+/** One value in monospace with its copy button; a long one is cut off, not wrapped. */
 export function CopyLine({ value, label }: { value: string; label: string }) {
   return (
     <Group gap={4} wrap="nowrap" miw={0}>

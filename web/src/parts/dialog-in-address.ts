@@ -1,8 +1,8 @@
-// A dialog that a link can open: the page's address says that it is (`?dialog=key`). The palette's
-// actions lead to these.
+// A dialog that a link can open: the page's address says so (`?dialog=key`). The palette's actions
+// lead to these.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** `may`: others get nothing by such a link. */
+/** `may`: for others such a link opens nothing. */
 export function useDialogInAddress(
   name: string,
   may: boolean,

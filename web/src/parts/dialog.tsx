@@ -1,5 +1,5 @@
-// A dialog over the page. All of them are this one: Mantine's own gives the focus back only where
-// it stays when it is closed, and most are there only while they are open.
+// A dialog over the page. All dialogs are this one: Mantine's own returns the focus only if it
+// stays mounted when it closes, and most of ours exist only while they are open.
 import { Group, Modal, type ModalProps, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ActionFault } from './fault.tsx';
@@ -10,7 +10,9 @@ export function Dialog(props: ModalProps) {
   return <Modal {...props} returnFocus={false} />;
 }
 
-/** The buttons of a long dialog, always in sight, and above them why the last try failed. */
+/**
+ * The buttons of a long dialog, always in sight, with the reason for the last failure above them.
+ */
 export function DialogFoot({ fault, children }: { fault: Error | null; children: ReactNode }) {
   return (
     <Stack gap="sm" className="dialog-foot">

@@ -1,6 +1,6 @@
-// An email as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the
-// server's own, which has no origin, a policy of its own and no way out; the email goes in and its
-// height comes back by messages.
+// An email as its reader sees it. It is a stranger's HTML, so it is shown in a sandboxed frame from
+// the server, which has no origin, its own policy and no way out. Messages carry the email in and
+// its height back.
 import { useEffect, useRef } from 'react';
 import { PREVIEW_FRAME } from '../../../src/dashboard/contract.ts';
 
@@ -9,13 +9,13 @@ interface FrameProps {
   title: string;
   /** A frame's `prefers-color-scheme` is the `color-scheme` of its element. */
   dark?: boolean;
-  /** False: as email programs show it that load no images. */
+  /** False: as in email programs that load no images. */
   images?: boolean;
   onHeight?: (height: number) => void;
   /** The first words of the email, hidden or not. */
   onWords?: (words: string) => void;
   height: number;
-  /** Of its reader's window; the frame's own by default. */
+  /** Width of the reader's window; by default the frame's own. */
   width?: number;
   inert?: boolean;
 }

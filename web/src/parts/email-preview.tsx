@@ -23,20 +23,21 @@ export interface ShownEmail {
 }
 
 interface PreviewProps {
-  /** Undefined: it is being made. */
+  /** Undefined: it is being rendered. */
   email: ShownEmail | undefined;
   title: string;
-  /** Why there is none, in words; the last email that could be made stays below it. */
+  /** Why there is none, in words; the last email that could be rendered stays below it. */
   fault?: string | undefined;
   minHeight?: number;
-  /** Without switches, the whole email scaled to the room there is. */
+  /** Without controls; the whole email scaled to the available room. */
   plain?: boolean;
 }
 
 type View = 'desktop' | 'phone' | 'text';
 
 /**
- * The column of 600 pixels that emails are made for, with the margin it has in an email program.
+ * The column of 600 pixels that emails are designed for, with the margin it has in an email
+ * program.
  */
 const WIDTHS = { desktop: 640, phone: 375 };
 
@@ -87,7 +88,7 @@ export function EmailPreview({
         />
       )}
       {view === 'text' && <CodeBlock code={email?.text ?? ''} label="Text of the email" />}
-      {/* Where there is none and will be none, nothing looks as if it were loading. */}
+      {/* If there is none and will be none, nothing looks as if it were loading. */}
       {view !== 'text' && (email !== undefined || fault === undefined) && (
         <Paper
           html={email?.html ?? undefined}
@@ -111,7 +112,7 @@ interface PaperProps {
   onWords: (words: string) => void;
 }
 
-/** The reader's window, made smaller as a whole where there is less room. */
+/** The reader's window, scaled down as a whole if there is less room. */
 function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: PaperProps) {
   const { ref, width: room } = useElementSize();
   const [height, setHeight] = useState(minHeight);
@@ -125,7 +126,8 @@ function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: 
         ) : (
           <div className="mail-paper" style={{ width: width * scale, height: full * scale }}>
             <div className="mail-scaled" style={{ width, transform: `scale(${scale})` }}>
-              {/* A document of its own takes as long as the page around it, whose room for it is there. */}
+              {/* A separate document takes as long to load as the page around it, so its room is
+                  reserved. */}
               <AfterPaint meanwhile={null}>
                 <EmailFrame
                   {...{ html, title, dark, images, width, onWords }}
@@ -214,7 +216,7 @@ function InboxRow({ email, words }: { email: ShownEmail; words: string }) {
 
 const LONGEST_PREHEADER = 140;
 
-/** Without what only pushes other words out of the line: spaces of no width and the like. */
+/** Without characters that only push other words out of the line, such as zero-width spaces. */
 const shorten = (words: string): string =>
   words
     .replace(/\u00ad|\u034f|[\u200b-\u200f\u2007\ufeff]/g, '')

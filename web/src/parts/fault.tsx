@@ -6,7 +6,7 @@ import { SandmartinError } from '../../../src/client/calls.ts';
 import { isInterruption } from '../api.ts';
 import { RetryIcon } from './icons.tsx';
 
-/** The service says that there is no such thing, or no longer. */
+/** The service says that it does not exist, or no longer does. */
 export const isAbsent = (fault: unknown): boolean =>
   fault instanceof SandmartinError && fault.status === 404;
 
@@ -34,7 +34,7 @@ export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown 
   );
 }
 
-/** Why an action failed, beside the button that carries it out. */
+/** Why an action failed, beside its button. */
 export function ActionFault({ fault, mt = 0 }: { fault: Error | null; mt?: number }) {
   if (fault === null || isInterruption(fault)) return null;
   return (
@@ -44,7 +44,7 @@ export function ActionFault({ fault, mt = 0 }: { fault: Error | null; mt?: numbe
   );
 }
 
-/** Everything that the page stands on is asked for again, who is signed in above all. */
+/** Reads everything the page depends on again, above all who is signed in. */
 export function PageFault({ error }: ErrorComponentProps) {
   const router = useRouter();
   return <Fault fault={error} retry={() => router.invalidate()} />;

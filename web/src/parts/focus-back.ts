@@ -1,26 +1,26 @@
-// Where the focus goes when what had it is gone: whoever works by keyboard or screen reader goes on
-// there, and not at the top of the page (WCAG 2.4.3). What closes gives it back to where it was
-// opened; a row that was removed leaves it to the next one.
+// Where the focus goes when the element that had it disappears: people who use a keyboard or a
+// screen reader continue there, not at the top of the page (WCAG 2.4.3). What closes returns it to
+// where it was opened; a removed row passes it to the next one.
 import { useLayoutEffect } from 'react';
 import { ROW } from './row.ts';
 
 const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex], [contenteditable=true]';
 
 /**
- * What last had the focus. The browser forgets it where a button is switched off while its answer
- * is on its way, and what then opens would find nothing to go back to.
+ * What last had the focus. The browser forgets it when a button is disabled while its call is under
+ * way, and what then opens would have nothing to return to.
  */
 let last: HTMLElement | null = null;
 
 function note({ target }: Event): void {
-  // What stands in for a dialog goes when that comes: nothing leads back to it.
+  // A placeholder for a dialog disappears when the dialog is loaded: nothing can return to it.
   if (target instanceof Element && target.closest('[role=dialog][aria-busy]')) return;
   last = target instanceof Element ? target.closest<HTMLElement>(FOCUSABLE) : null;
 }
 document.addEventListener('focusin', note, true);
 document.addEventListener('pointerdown', note, true);
 
-/** Of each row that was removed: the one that stands in its place since. */
+/** For each removed row: the row that has taken its place. */
 const heirs = new WeakMap<Node, Node | null>();
 
 new MutationObserver((changes) => {
@@ -35,12 +35,12 @@ new MutationObserver((changes) => {
   if (wasInRow && document.activeElement === document.body) goOnFrom(last);
 }).observe(document.body, { childList: true, subtree: true });
 
-/** Also where it closes by no longer being there. */
+/** Also if it closes by being unmounted. */
 export function useFocusBack(opened: boolean): void {
   useLayoutEffect(() => {
     if (!opened) return;
     const opener = last;
-    // Once what closes has let go of it.
+    // Once the closing element has released it.
     return () => void setTimeout(giveBack, 0, opener);
   }, [opened]);
 }
@@ -50,11 +50,11 @@ function giveBack(opener: HTMLElement | null): void {
   const isElsewhere = at !== null && at !== document.body && at.closest('[role=dialog]') === null;
   if (isElsewhere) return;
   opener?.focus();
-  // It may be gone, or switched off.
+  // It may be gone, or disabled.
   if (document.activeElement !== opener) goOnFrom(opener);
 }
 
-/** At its row or the one that took its place, otherwise at the heading of the page. */
+/** To its row or the one that took its place, otherwise to the heading of the page. */
 function goOnFrom(place: HTMLElement | null): void {
   let row: Node | null | undefined = place?.closest(ROW);
   while (row && !row.isConnected) row = heirs.get(row);
@@ -65,7 +65,7 @@ function goOnFrom(place: HTMLElement | null): void {
   if (next) focusOn(next);
 }
 
-/** Also what the Tab key passes by. */
+/** Including elements that the Tab key skips. */
 export function focusOn(place: HTMLElement): void {
   if (!place.matches(FOCUSABLE)) place.tabIndex = -1;
   place.focus();

@@ -1,11 +1,11 @@
-// Forms: fields are read by their names when the form is sent. Under every dialog and page that
+// Forms: fields are read by name when the form is submitted. Used by every dialog and page that
 // asks for something.
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ActionFault } from './fault.tsx';
 
 interface FormProps {
-  /** `field` answers what stands in the field of that name. */
+  /** `field` returns the value of the field with that name. */
   onSend: (field: (name: string) => string) => void;
   children: ReactNode;
 }
@@ -26,14 +26,14 @@ export function Form({ onSend, children }: FormProps) {
 
 interface ActionFormProps extends FormProps {
   action: { error: Error | null; isPending: boolean };
-  /** What the button says. */
+  /** The label of the button. */
   act: string;
   disabled?: boolean;
 }
 
 /**
- * A form that carries out an action: below the fields the button, in a long dialog always in sight,
- * and above it why the last try failed.
+ * A form that performs an action: the button is below the fields, always in sight in a long dialog,
+ * with the reason for the last failure above it.
  */
 export function ActionForm({ action, act, disabled = false, onSend, children }: ActionFormProps) {
   return (

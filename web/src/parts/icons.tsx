@@ -1,5 +1,5 @@
 // The icons, drawn inline: three dozen strokes weigh less than an icon package. They are
-// decoration; labels stand beside them.
+// decoration; labels are beside them.
 import type { ReactNode } from 'react';
 
 interface IconProps {

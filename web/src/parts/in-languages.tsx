@@ -1,4 +1,4 @@
-// The same call in several languages, by their names.
+// The same call in several programming languages, by name.
 import { Tabs } from '@mantine/core';
 import { CodeBlock } from './copy.tsx';
 

@@ -1,4 +1,5 @@
-// What is fetched when it is first shown: a dialog that few open need not weigh on its page.
+// Components that are fetched when they are first shown: a dialog that few open should not weigh on
+// its page.
 import {
   type ComponentType,
   lazy,
@@ -10,13 +11,13 @@ import {
 } from 'react';
 import { tellFault } from './results.ts';
 
-/** To be shown inside a <Suspense>. */
+/** To be rendered inside a <Suspense>. */
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   lazy(async () => ({ default: await load().catch((): ComponentType<Props> => Missing) }));
 
 /**
- * The page goes on without it: what somebody wrote there is worth more. Opened again, it is told
- * again.
+ * The page goes on without it: what someone wrote there is worth more. If it is opened again, the
+ * fault is reported again.
  */
 function Missing({ opened = true, onClose }: { opened?: boolean; onClose?: () => void }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: closing is the same whenever it comes
@@ -28,7 +29,7 @@ function Missing({ opened = true, onClose }: { opened?: boolean; onClose?: () =>
   return null;
 }
 
-/** After an update of the service its parts have other names. */
+/** After an update of the service, its chunks have other names. */
 export function tellMissing(): void {
   tellFault(
     'A part of this page could not be loaded. Check your connection, then reload the page: the service may have been updated.',
@@ -37,19 +38,22 @@ export function tellMissing(): void {
 
 interface OnceOpenedProps {
   opened: boolean;
-  /** Stands there until it is fetched. */
+  /** A placeholder until it is fetched. */
   meanwhile?: ReactNode;
   children: ReactNode;
 }
 
-/** A dialog, from when it is first opened. It stays: closing, it fades and gives back the focus. */
+/**
+ * A dialog, from the first time it opens. It stays mounted, so that it can fade out and return the
+ * focus.
+ */
 export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
   const [wasOpened, setWasOpened] = useState(opened);
   if (opened && !wasOpened) setWasOpened(true);
   return wasOpened && <Suspense fallback={opened && meanwhile}>{children}</Suspense>;
 }
 
-/** What takes long to draw, from when the page around it can be seen. `meanwhile` is as high. */
+/** Something slow to draw, once the page around it is visible. `meanwhile` has the same height. */
 export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; children: ReactNode }) {
   const [isPainted, setPainted] = useState(false);
   useEffect(() => startTransition(() => setPainted(true)), []);

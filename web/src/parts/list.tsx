@@ -1,6 +1,6 @@
-// The frame of a list, the same on every page: what it is searched by, what stands there while it
-// loads, when it cannot be loaded and when it holds nothing, its rows, and the way to more of them.
-// Before it: what useRows or useRead answered. Each page adds its words and one line per row.
+// The frame of a list, the same on every page: its search, placeholders while it loads, what is
+// shown if it cannot be loaded or is empty, its rows, and the way to more of them. Before it: the
+// result of useRows or useRead. Each page adds its words and one line per row.
 import { Alert, Button, Group, Paper, Table, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Fault } from './fault.tsx';
@@ -8,13 +8,13 @@ import { SearchIcon } from './icons.tsx';
 import { Empty, type EmptyProps, LoadingRows, TableBox } from './page.tsx';
 import { useTyped } from './typed.ts';
 
-/** What the frame has to know of a question that was asked. */
+/** What the frame needs to know about a read. */
 interface Asked {
   isError: boolean;
   error: unknown;
   data: unknown;
   refetch: () => unknown;
-  /** Of what is read page by page. */
+  /** Of a list that is read page by page. */
   hasNextPage?: boolean;
   isFetchingNextPage?: boolean;
   isFetchNextPageError?: boolean;
@@ -22,13 +22,13 @@ interface Asked {
 }
 
 interface ListProps<Row> {
-  /** Several, where a list is put together: all must have answered. */
+  /** Several, if a list is combined from them: all must have answered. */
   asked: Asked | Asked[];
   rows: Row[];
-  /** In the place of rows, where there are none. */
+  /** Shown instead of rows if there are none. */
   empty?: EmptyProps;
   loading?: ReactNode;
-  /** The rows read on by themselves: they stand there also while no page had a hit yet. */
+  /** The rows load more by themselves, so they are mounted even while no page has had a hit. */
   endless?: boolean;
   children: (rows: Row[]) => ReactNode;
 }
@@ -114,13 +114,13 @@ type Column = string | { figures: string };
 
 interface RowTableProps {
   label: string;
-  /** What each column holds, from the left; what a line can do stands in one more. */
+  /** What each column holds, from the left; the actions of a row are in one more. */
   columns: Column[];
   actions?: boolean;
   children: ReactNode;
 }
 
-/** Rows as a table, or as cards where there is little room. */
+/** Rows as a table, or as cards if there is little room. */
 export function RowTable({ label, columns, actions = false, children }: RowTableProps) {
   return (
     <TableBox label={label}>
@@ -145,7 +145,7 @@ export function RowTable({ label, columns, actions = false, children }: RowTable
   );
 }
 
-/** Rows that are links, each over the whole width. */
+/** Rows that are links, each over the full width. */
 export function RowBox({ busy, children }: { busy?: boolean; children: ReactNode }) {
   return (
     <Paper className="row-box" aria-busy={busy}>

@@ -1,5 +1,5 @@
-// A menu below a button, in the browser's own top layer: it closes with Escape and with a click
-// elsewhere, and gives the focus back. Arrows, Home, End and letters move in it (WAI-ARIA menu
+// A menu below a button, in the browser's own top layer: it closes with Escape or a click
+// elsewhere, and returns the focus. Arrows, Home, End and letters move in it (WAI-ARIA menu
 // button).
 import {
   type ComponentProps,
@@ -55,7 +55,7 @@ export function Menu({ target, align = 'end', above = false, width, children }: 
         style={{ width }}
         onToggle={(event) => setOpen(event.newState === 'open')}
         onKeyDown={onKey}
-        // Before what it does: a dialog that it opens gives the focus back to the button.
+        // Before its action runs: a dialog that it opens returns the focus to the button.
         onClickCapture={({ target: clicked }) => {
           if (!(clicked as Element).closest('[role=menuitem]')) return;
           box.current?.hidePopover();
@@ -101,7 +101,7 @@ interface ItemProps {
   icon?: ReactNode;
   danger?: boolean;
   disabled?: boolean;
-  /** The one that is chosen now. */
+  /** The current choice. */
   current?: boolean;
   children: ReactNode;
 }
@@ -125,7 +125,7 @@ export function MenuItem(props: ItemProps) {
   );
 }
 
-/** One of several, of which one holds; the menu stays. */
+/** One of several, of which one applies; the menu stays open. */
 export function MenuChoice({
   onClick,
   checked,

@@ -1,5 +1,5 @@
-// The frame of a page about one thing: while it is read, and when it could not be. What was read
-// once stays where it could not be read again: somebody may be working on it.
+// The frame of a page about one thing: while it loads, and when it could not be loaded. What was
+// loaded once stays if it cannot be loaded again: someone may be working on it.
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Fault } from './fault.tsx';
@@ -7,7 +7,7 @@ import { LOADING, Page, type PageProps } from './page.tsx';
 
 interface PageOfProps<Data> extends Omit<PageProps, 'children'> {
   asked: { data: Data | undefined; isError: boolean; error: unknown; refetch: () => unknown };
-  /** What it will take, so that nothing jumps. */
+  /** The space it will take, so that nothing jumps. */
   height?: number;
   children: (data: Data) => ReactNode;
 }

@@ -1,5 +1,5 @@
-// The frame of a page: its heading with actions, sections, empty states and the rows that stand in
-// while it loads.
+// The frame of a page: its heading with actions, sections, empty states and placeholder rows while
+// it loads.
 import { Box, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
@@ -90,7 +90,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** For what stands in the place of what is not there yet. */
+/** A placeholder for what is not there yet. */
 export const LOADING = { role: 'progressbar', 'aria-label': 'Loading', 'aria-busy': true } as const;
 
 /** Rows of the height that the list will have, so that nothing jumps. */
@@ -108,7 +108,7 @@ export function LoadingRows({ rows = 6, height = 20 }: { rows?: number; height?:
 }
 
 /**
- * A table. Where there is little room each row is a card, and cells with a `data-label` carry it
+ * A table. If there is little room, each row is a card, and cells with a `data-label` show it
  * beside them.
  */
 export function TableBox({ children, label }: { children: ReactNode; label: string }) {

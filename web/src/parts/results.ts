@@ -1,4 +1,4 @@
-// Toasts: only for what an action of the user's led to.
+// Toasts: only for the results of the user's own actions.
 import { SandmartinError } from '../../../src/client/calls.ts';
 import { isOtherAccount } from '../api.ts';
 import { toast } from './toasts.tsx';

@@ -1,6 +1,6 @@
-// What a row of a list is, to the keyboard: a link over the whole width, a card, a line of a table.
-// Said of the row alone: one that was removed has nothing around it.
+// What the keyboard treats as a row of a list: a full-width link, a card, or a table row. The
+// selectors depend on the row alone, because a removed row has nothing around it.
 export const ROW = '.row-link, .row-card, tr';
 
-/** Those that are walked through. */
+/** The rows that j and k move through. */
 export const ROWS = '#main :is(.row-link, .row-card, .row-table tbody tr)';

@@ -1,6 +1,6 @@
-// The second question when somebody signs in: a code of their app, a recovery code, or a passkey.
-// Before it: the password (or a link that stands for it) was right. Used at the entrance and where
-// a session ended under a page.
+// The second question when someone signs in: a code from their app, a recovery code, or a passkey.
+// Before it: the password (or a link in its place) was right. Used on the sign-in pages and where a
+// session ended under a page.
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import { ActionForm } from './form.tsx';
 
 type Need = SecondFactorNeeded['secondFactor'];
 
-/** What a sign-in led to: `enter` is called once there is nothing more to ask. */
+/** The result of a sign-in: `enter` is called once nothing more has to be asked. */
 export function useEntered(enter: (me: Me) => void) {
   const [need, setNeed] = useState<Need | null>(null);
   return {

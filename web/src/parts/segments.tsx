@@ -1,5 +1,5 @@
-// One of a few, side by side. Radio buttons of the browser's own: a component that measures where
-// its mark has to slide to lays out the whole page before it is drawn.
+// A choice of a few, side by side. Native radio buttons: a component that measures where its marker
+// has to slide makes the browser lay out the whole page before it is drawn.
 import { type ReactNode, useId } from 'react';
 
 interface SegmentsProps<Value extends string> {
@@ -8,7 +8,7 @@ interface SegmentsProps<Value extends string> {
   onChange: (value: Value) => void;
   choices: readonly { value: Value; label: ReactNode; disabled?: boolean }[];
   disabled?: boolean;
-  /** As high as the fields of a form, and as wide as there is room. */
+  /** As high as form fields, and as wide as there is room. */
   inForm?: boolean;
 }
 

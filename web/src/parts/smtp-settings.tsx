@@ -1,11 +1,11 @@
-// What a program that speaks SMTP has to be told to send through this service. Beside the keys,
-// since a key is the password.
+// The settings that a program needs to send through this service by SMTP. Shown beside the keys,
+// because a key is the password.
 import { SimpleGrid, Text } from '@mantine/core';
 import { useMe } from '../session.ts';
 import { CopyLine } from './copy.tsx';
 import { Fact } from './page.tsx';
 
-/** `password`: the key, where it has just been made. */
+/** `password`: the key, if it was just created. */
 export function SmtpSettings({ password }: { password?: string }) {
   const { smtp } = useMe().service;
   if (smtp === null) {

@@ -36,14 +36,14 @@ interface Timed {
   cancelled_at: string | null;
 }
 
-/** Waits for its time, which is still to come. */
+/** Waiting for its scheduled time. */
 export const isScheduled = ({ status, scheduled_at, cancelled_at }: Timed): boolean =>
   status === 'queued' &&
   cancelled_at === null &&
   scheduled_at !== null &&
   Date.parse(scheduled_at) > Date.now();
 
-/** Scheduled and cancelled are facts beside the status, and say more than that it is queued. */
+/** Scheduled and cancelled are separate from the status, and say more than "queued". */
 export function MessageState({ message }: { message: Timed }) {
   if (message.cancelled_at !== null) return <State tone="warn">Cancelled</State>;
   if (isScheduled(message)) return <State tone="quiet">Scheduled</State>;

@@ -1,5 +1,5 @@
-// Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They
-// stay true while one looks.
+// Times as people say them ("3 minutes ago"), with the exact time on hover and in the markup. They
+// are updated while the page is open.
 import { useSyncExternalStore } from 'react';
 import { Tooltip } from './tooltip.tsx';
 
@@ -18,7 +18,7 @@ export function sayRelative(at: Date, now: Date): string {
   const seconds = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(seconds) < 5) return 'just now';
   const [, divisor, unit] = steps.find(([limit]) => Math.abs(seconds) < limit)!;
-  // What was is not made older than it is; what is to come in 2 days and 23 hours comes in 3 days.
+  // The past is rounded down, the future to the nearest: 2 days and 23 hours is "in 3 days".
   const say = seconds < 0 ? Math.trunc : Math.round;
   return relative.format(say(seconds / divisor), unit);
 }
@@ -34,7 +34,7 @@ const moment = new Intl.DateTimeFormat(undefined, {
   ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
 });
 
-/** The day and the second, for stories whose steps lie close to each other. */
+/** The day and the second, for timelines whose steps are close together. */
 export const sayMoment = (iso: string): string => moment.format(asDate(iso));
 
 const spans: [ms: number, unit: string][] = [
@@ -44,7 +44,7 @@ const spans: [ms: number, unit: string][] = [
   [1000, 's'],
 ];
 
-/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: the two largest units of it. */
+/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: its two largest units. */
 export function sayDuration(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
   const first = spans.findIndex(([length]) => ms >= length);
@@ -77,7 +77,7 @@ export const readLocalInput = (local: string): string =>
 const watchers = new Set<() => void>();
 let clock: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for all times of a page, of which a long list has thousands. */
+/** One clock for all times of a page: a long list has thousands. */
 function watchClock(watcher: () => void): () => void {
   watchers.add(watcher);
   clock ??= setInterval(() => {

@@ -1,5 +1,6 @@
-// What an action led to, in a corner for some seconds (results.ts). A fault is read out at once,
-// what worked when there is a pause. A toast stays while somebody points at it or is in it.
+// The result of an action, in a corner for a few seconds (results.ts). A screen reader announces a
+// fault at once, a success at the next pause. A toast stays while someone points at it or focuses
+// it.
 import { CloseButton, Text } from '@mantine/core';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 

@@ -37,7 +37,7 @@ function listen(box: HTMLDivElement): () => void {
       return;
     }
     box.textContent = label;
-    // A button that has this name already would say it twice.
+    // A button that already has this name would say it twice.
     if (anchor.getAttribute('aria-label') !== label) {
       anchor.setAttribute('aria-describedby', box.id);
     }
@@ -54,7 +54,7 @@ function listen(box: HTMLDivElement): () => void {
   const show = (target: EventTarget | null, delayMs: number): void => {
     const next = target instanceof Element ? target.closest(`[${MARK}]`) : null;
     clearTimeout(timer);
-    // Whoever points at the words may read them to the end; there is a gap on the way.
+    // The pointer may move onto the words, to read them to the end; there is a gap on the way.
     if (target === box) return;
     if (next === null && anchor !== null) timer = setTimeout(hide, GRACE_MS);
     if (next === null) return;

@@ -1,12 +1,12 @@
-// A search that stands in the page's address, so that it can be shared and gone back to: what is
-// typed goes there once whoever types pauses. For every box that a list is searched with.
+// A search that is kept in the page's address, so that it can be shared and returned to: what is
+// typed goes there when typing pauses. For every search box of a list.
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ChangeEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 const PAUSE_MS = 300;
 
-/** For an input: what stands in it, and when it is told on. */
+/** For an input: its value, and when to pass it on. */
 export function useTyped(text: string, onText: (text: string) => void) {
   const [value, setValue] = useState(text);
   const told = useRef(text);
@@ -14,7 +14,7 @@ export function useTyped(text: string, onText: (text: string) => void) {
     told.current = typed.trim();
     onText(told.current);
   }, PAUSE_MS);
-  // What the box itself told comes back while somebody types on.
+  // The box's own value comes back from the address while someone is still typing.
   useEffect(() => {
     if (text !== told.current) setValue(text);
     told.current = text;
@@ -28,12 +28,12 @@ export function useTyped(text: string, onText: (text: string) => void) {
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key === 'Enter') tell.flush();
     },
-    // Later it would call whoever opened something back to the list.
+    // Later, it would take someone who has opened something back to the list.
     onBlur: () => tell.flush(),
   };
 }
 
-/** The search of the page that is shown, and how it becomes another one. */
+/** The search of the current page, and how to change it. */
 export function useSearchText(): { search: string; onSearch: (text: string) => void } {
   const { q = '' } = useSearch({ strict: false });
   const navigate = useNavigate();

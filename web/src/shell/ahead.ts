@@ -1,6 +1,6 @@
-// The code of every page, loaded and evaluated while nobody waits for anything: a page that is
-// opened for the first time has only to be drawn. What a page shows is read when its link is
-// pointed at (router.tsx), since it would be old by then.
+// Loads and evaluates the code of every page while nobody waits for anything, so that a page opened
+// for the first time only has to be drawn. A page's data is fetched when its link is pointed at
+// (router.tsx): fetched now, it would be out of date by then.
 import type { QueryClient } from '@tanstack/react-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { type AnyRouter, useRouter } from '@tanstack/react-router';
@@ -12,7 +12,7 @@ export function useCodeAhead(): void {
   useEffect(() => void loadPages(router, queries), [router, queries]);
 }
 
-/** One after the other: what somebody asks for meanwhile waits for one page at most. */
+/** One after the other: what someone asks for in the meantime waits for one page at most. */
 async function loadPages(router: AnyRouter, queries: QueryClient): Promise<void> {
   for (const route of Object.values(router.routesById)) {
     if (route.parentRoute?.id !== '/inside') continue;
@@ -22,7 +22,7 @@ async function loadPages(router: AnyRouter, queries: QueryClient): Promise<void>
   }
 }
 
-/** The page that is shown has what it asked for, and the browser nothing left to draw. */
+/** The page that is shown has its data, and the browser has nothing left to draw. */
 async function atRest(queries: QueryClient): Promise<void> {
   do await idle();
   while (queries.isFetching() > 0);
@@ -30,11 +30,11 @@ async function atRest(queries: QueryClient): Promise<void> {
 
 const idle = (): Promise<unknown> =>
   new Promise((done) => {
-    // Safari has no such thing.
+    // Safari does not have this.
     if ('requestIdleCallback' in globalThis) requestIdleCallback(done);
     else setTimeout(done, 200);
   });
 
-/** Whoever pays for each byte gets what they open, and nothing else. */
+/** People who pay for each byte get what they open, and nothing else. */
 const isMetered = (): boolean =>
   (navigator as { connection?: { saveData?: boolean } }).connection?.saveData === true;

@@ -1,5 +1,5 @@
-// Lines above every page about the account's or the service's state. Calm: they stay as long as
-// they are true.
+// Lines above every page about the state of the account or the service. They stay as long as they
+// are true.
 import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -38,7 +38,7 @@ export function Banners() {
   );
 }
 
-/** For operators: somebody has to start a process. */
+/** For operators: a process has to be started. */
 function MissingRoles() {
   const { data } = useRead('service.get', {}, { watched: true });
   return data?.roles
@@ -50,7 +50,7 @@ function MissingRoles() {
     ));
 }
 
-/** For operators: emails that arrive look as if they never did. */
+/** For operators: emails that arrive look as if they never had. */
 function SilentRelays() {
   const { data } = useRead('service.get', {}, { watched: true });
   const silent = data?.relays_without_reports ?? [];

@@ -1,6 +1,6 @@
-// What can come over an open page: its session ends, or another tab goes on in another account.
-// The page stays as it is, and nothing that somebody was writing is lost: a dialog over it asks for
-// the password, or which account this is about. Both are fetched when they are needed.
+// What can interrupt an open page: its session ends, or another tab switches accounts. The page
+// stays as it is, and nothing that someone was writing is lost: a dialog over it asks for the
+// password, or which account to use. Both dialogs are fetched when they are needed.
 import { type QueryKey, useQuery } from '@tanstack/react-query';
 import { OTHER_ACCOUNT_KEY, SESSION_ENDED_KEY } from '../api.ts';
 import { later, OnceOpened } from '../parts/later.tsx';
@@ -27,7 +27,7 @@ export function Interruptions() {
   );
 }
 
-/** Set by whoever was refused (api.ts). */
+/** Set when a call is refused (api.ts). */
 const useFlag = (queryKey: QueryKey): boolean =>
   useQuery({
     queryKey,

@@ -1,5 +1,6 @@
-// The keyboard's part of the shell: ⌘K opens the palette (a chunk of its own), `?` the sheet. Until
-// the palette is here a box stands in for it, so that no letter goes to the page.
+// The shell's keyboard handling: ⌘K opens the palette (a chunk of its own), `?` the list of
+// shortcuts. Until the palette is loaded, a placeholder box takes the typed letters, so that none
+// goes to the page.
 import { useHotkeys, useWindowEvent } from '@mantine/hooks';
 import { useCallback, useState } from 'react';
 import { useFocusBack } from '../parts/focus-back.ts';
@@ -23,9 +24,9 @@ export function Keyboard() {
     setEntered(false);
   };
   const openSheet = useCallback(() => setOpen('sheet'), []);
-  // Also while somebody types: it types nothing.
+  // Also while someone types: it produces no letter.
   useHotkeys([['mod+K', () => setOpen('palette')]], []);
-  // The first half of ⌘K. What cannot be fetched now is told when it is opened.
+  // The first half of ⌘K. If something cannot be fetched now, opening the palette reports it.
   useWindowEvent('keydown', ({ key }) => {
     if (key === 'Meta' || key === 'Control') loadPalette().catch(() => undefined);
   });

@@ -27,7 +27,7 @@ interface Entry {
   to: LinkProps['to'];
   label: string;
   icon: ComponentType<{ size?: number }>;
-  /** Others may not see what is there. */
+  /** Others may not see this page. */
   forOwners?: true;
 }
 
@@ -91,10 +91,10 @@ function useGroups() {
   }));
 }
 
-/** The same in one list, for the palette. */
+/** The same as one list, for the palette. */
 export const useEntries = (): Entry[] =>
   useGroups().flatMap(({ heading, entries }) =>
-    // Two pages are called Accounts and Relays only by their heading.
+    // Two pages are called Accounts and Relays only in their headings.
     entries.map((entry) =>
       heading === 'Operator' ? { ...entry, label: `${heading}: ${entry.label}` } : entry,
     ),

@@ -1,7 +1,7 @@
-// ⌘K: one box that leads everywhere. Pages of the navigation, a few actions, whatever of the
-// account has a name, and what else was typed as a search in messages, suppressions and the
-// reference. A combobox (ARIA 1.2): focus stays in the box, arrows move the active option. Loaded
-// when it is first opened.
+// ⌘K: one box that leads everywhere. It offers pages, a few actions, everything in the account that
+// has a name, and searches for the typed text in messages, suppressions and the reference. A
+// combobox (ARIA 1.2): focus stays in the box, arrows move the active option. Loaded when it is
+// first opened.
 import { TextInput } from '@mantine/core';
 import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
@@ -17,7 +17,7 @@ import { useEntries } from './navigation.tsx';
 
 interface Choice {
   label: string;
-  /** What it is, to the right. */
+  /** What kind of thing it is, shown on the right. */
   kind: string;
   act: () => void;
   /** Fetches the page it leads to in advance. */
@@ -26,13 +26,13 @@ interface Choice {
 
 const MOST = 12;
 
-/** That the navigation does not have. */
+/** Pages that are not in the navigation. */
 const MORE_PAGES = [
   { to: '/profile', label: 'Profile & password' },
   { to: '/connect/reference', label: 'API reference' },
 ] as const;
 
-/** What pages have a dialog for; it is open when they are there. */
+/** Actions whose page has a dialog: the page opens with the dialog open. */
 const ACTIONS = [
   { label: 'Create an API key', to: '/keys', dialog: 'key', role: 'developer' },
   { label: 'Add a domain', to: '/senders', dialog: 'domain', role: 'developer' },
@@ -44,7 +44,7 @@ const ACTIONS = [
   { label: 'Invite someone', to: '/team', dialog: 'invitation', role: 'owner' },
 ] as const;
 
-/** What was typed and entered is kept by the shell, from before this was here. */
+/** The shell keeps what was typed and entered before this was loaded. */
 interface PaletteProps extends BoxProps {
   opened: boolean;
   entered: boolean;
@@ -66,8 +66,8 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
     onClose();
     choice.act();
   };
-  // Whoever types a name and Enter faster than names are read means what has it, not a search for
-  // it.
+  // Whoever types a name and presses Enter before the names are loaded means the thing with that
+  // name, not a search for it.
   const isDecided = entered && chosen !== undefined && !(isReading && chosen.kind === 'Search');
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is decided
   useEffect(() => {
@@ -85,7 +85,7 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
     }
     if (event.key === 'Enter') {
       event.preventDefault();
-      // Who presses it twice does not want to wait.
+      // Pressing it twice means not wanting to wait.
       if (entered) go(chosen);
       else onEnter(true);
     }
@@ -95,7 +95,7 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
       opened={opened}
       onClose={onClose}
       withCloseButton={false}
-      // Whoever knows the way types on at once.
+      // People who know the way keep typing at once.
       transitionProps={{ duration: 0 }}
       padding={0}
       yOffset="12vh"
@@ -149,14 +149,15 @@ export function Palette({ opened, typed, entered, onType, onEnter, onClose }: Pa
 }
 
 /**
- * Mantine would do it a moment later, and letters be lost. Behind what was typed before it came.
+ * Mantine would do it a moment later, and letters would be lost. The cursor goes after what was
+ * typed before this was loaded.
  */
 function takeFocus(box: HTMLInputElement | null): void {
   box?.focus();
   box?.setSelectionRange(box.value.length, box.value.length);
 }
 
-/** Arrows may lead beyond the edge of the list. */
+/** Arrow keys may move beyond the visible part of the list. */
 const intoView = (option: HTMLElement | null): void => option?.scrollIntoView({ block: 'nearest' });
 
 function useChoices(typed: string, opened: boolean): { choices: Choice[]; isReading: boolean } {
@@ -248,7 +249,7 @@ interface Thing {
   to: object;
 }
 
-/** What the account has that somebody gave a name. */
+/** Everything in the account that someone gave a name. */
 function useThings(enabled: boolean): { things: Thing[]; isReading: boolean } {
   const own = useRead('templates.listOwn', {}, { enabled });
   const endpoints = useRead('webhooks.list', {}, { enabled });
@@ -302,7 +303,7 @@ function useThings(enabled: boolean): { things: Thing[]; isReading: boolean } {
   return { things, isReading: all.some(({ isLoading }) => isLoading) };
 }
 
-/** An address is a recipient; what has a field already says so itself. */
+/** An address means a recipient; text that already names a field is passed on as it is. */
 const queryOf = (text: string): string =>
   /\w:/.test(text)
     ? text
@@ -310,7 +311,7 @@ const queryOf = (text: string): string =>
       ? `to:${text}`
       : `subject:"${text.replaceAll('"', '')}"`;
 
-/** Every word must be there; what begins with the first one comes first. */
+/** Every word must occur; names that begin with the first one come first. */
 function ranked(choices: Choice[], text: string): Choice[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return choices.filter(({ kind }) => kind !== 'Template');

@@ -1,7 +1,6 @@
 // The frame around every signed-in page: navigation at the side (a drawer on phones), account and
-// user menus, banners, the question before what cannot be undone, and what was done.
-// From the first page on: a dialog may be fetched only after the button that opens it had the
-// focus.
+// user menus, banners, confirmation dialogs and toasts. focus-back.ts comes with the first page: it
+// must know which button had the focus before the button's dialog is fetched.
 import '../parts/focus-back.ts';
 import { Burger, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -63,7 +62,7 @@ export function Shell() {
   );
 }
 
-/** No link: with a <base>, `#main` is a place on the first page. */
+/** Not a link: with a <base>, `#main` would lead to the first page. */
 const skipToPage = (): void => document.getElementById('main')?.focus();
 
 function Brand() {

@@ -1,5 +1,5 @@
-// Keys of the whole app: which there are, and what each does. The sheet (`?`) shows this list;
-// palette.tsx answers ⌘K. None works while somebody types, and none takes a key of the browser's.
+// Keyboard shortcuts of the whole app, and what each does. The sheet (`?`) shows this list;
+// palette.tsx handles ⌘K. None works while someone types, and none overrides a key of the browser.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { focusOn } from '../parts/focus-back.ts';
@@ -13,7 +13,7 @@ export const SHORTCUTS: { keys: string[]; what: string }[] = [
   { keys: ['?'], what: 'This list' },
 ];
 
-/** What a row of a table leads to. */
+/** What a table row leads to. */
 const OPENS = 'a[href], [aria-haspopup], [aria-expanded]';
 const SEARCH = '#main [data-page-search], #main input[type=search]';
 
@@ -51,7 +51,7 @@ function toSearch(elsewhere: () => void): void {
   box?.select();
 }
 
-/** Focus itself is the mark, so that Enter, screen readers and the mouse agree on it. */
+/** The focus itself marks the row, so that Enter, screen readers and the mouse agree. */
 function step(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
   const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROW) as HTMLElement);
@@ -59,7 +59,7 @@ function step(by: number): void {
   if (next) focusOn(next);
 }
 
-/** Links and buttons know what Enter is; a row that is neither opens what stands in it. */
+/** Links and buttons handle Enter themselves; any other row opens the link inside it. */
 function wayIn(at: EventTarget | null): (() => void) | undefined {
   if (!(at instanceof HTMLElement) || !at.matches(ROWS) || at.matches('a, button'))
     return undefined;

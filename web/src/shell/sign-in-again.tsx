@@ -23,8 +23,8 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
   const navigate = useNavigate();
   const goOn = async (signedIn: Me) => {
     const me = await backTo(account?.id, signedIn);
-    // The page stays about its account, and asks (other-account.tsx): what stands in it must not go
-    // into another one.
+    // The page still belongs to its account, and asks (other-account.tsx): what is written in it
+    // must not go into another one.
     if (me === undefined) queries.setQueryData(OTHER_ACCOUNT_KEY, true);
     else queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
     queries.setQueryData(SESSION_ENDED_KEY, false);
@@ -75,8 +75,8 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
 }
 
 /**
- * A new session begins in the user's first account; the open page is about this one. Undefined: it
- * cannot be entered.
+ * A new session begins in the user's first account, but the open page belongs to this one.
+ * Undefined: it cannot be entered.
  */
 async function backTo(accountId: number | undefined, me: Me): Promise<Me | undefined> {
   if (accountId === undefined || me.account?.id === accountId) return me;

@@ -1,4 +1,4 @@
-// How people of the account must sign in: whether a password alone will do.
+// How people in the account must sign in: whether a password alone is enough.
 import { Paper, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { SessionState } from '../../../../src/dashboard/views/session.ts';

@@ -1,5 +1,5 @@
 // One email that waits for approval: as its reader would see it, with its headers and what differs
-// from the last of its template. What is decided is exactly what is shown: the decision carries its
+// from the last email of its template. The decision is about exactly what is shown: it carries its
 // SHA-256.
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
@@ -49,7 +49,7 @@ function Held({ held: data }: { held: HeldEmailInFull }) {
           <Fact label="Goes out">
             {data.scheduled_at === null ? 'Once approved' : <Time at={data.scheduled_at} />}
           </Fact>
-          <Fact label="Lapses">
+          <Fact label="Expires">
             <Time at={data.expires_at} />
           </Fact>
         </Group>
@@ -65,7 +65,10 @@ function Held({ held: data }: { held: HeldEmailInFull }) {
   );
 }
 
-/** Out of the list at once; here nothing is said before it is so, for it cannot be taken back. */
+/**
+ * It leaves the list at once; here the result is shown only once it is certain, because it cannot
+ * be undone.
+ */
 const decided = {
   'approvals.list': (one: HeldEmail, { sm_mail_id }: { sm_mail_id: string }) =>
     one.sm_mail_id === sm_mail_id ? null : one,

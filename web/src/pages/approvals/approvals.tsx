@@ -1,4 +1,4 @@
-// Waiting for approval: emails that agents wrote and a person has to look at, as they come in.
+// Waiting for approval: emails that agents wrote and a person has to look at, live.
 import { Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { HeldEmail } from '../../../../src/client/operations.ts';
@@ -34,7 +34,7 @@ export function ApprovalsPage() {
         {(rows) => (
           <RowTable
             label="Waiting for approval"
-            columns={['Email', 'To', 'Why it waits', 'Since', 'Lapses']}
+            columns={['Email', 'To', 'Why it waits', 'Since', 'Expires']}
           >
             {rows.map((row) => (
               <Row key={row.sm_mail_id} row={row} />
@@ -68,7 +68,7 @@ function Row({ row }: { row: HeldEmail }) {
       <Table.Td data-label="Since">
         <Time at={row.created_at} />
       </Table.Td>
-      <Table.Td data-label="Lapses">
+      <Table.Td data-label="Expires">
         <Time at={row.expires_at} />
       </Table.Td>
     </Table.Tr>

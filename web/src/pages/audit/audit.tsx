@@ -83,7 +83,7 @@ function sayWho({ kind, name, id }: AuditEntry['actor']): string {
 
 type Fields = Record<string, unknown>;
 
-/** Field by field; what is the same before and after says nothing. */
+/** Field by field; what is equal before and after is left out. */
 function Changes({ before, after }: { before: Fields; after: Fields }) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = names.filter((name) => say(before[name]) !== say(after[name]));
@@ -106,7 +106,7 @@ function say(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(say).join(', ');
   if (typeof value !== 'object') return String(value);
-  // Rules of a key and the like: what is not set says nothing.
+  // In rules of a key and similar objects, fields that are not set are left out.
   const set = Object.entries(value).filter(([, one]) => one !== null && one !== false);
   return set.map(([name, one]) => `${name.replaceAll('_', ' ')} ${say(one)}`).join(', ') || 'none';
 }

@@ -1,4 +1,4 @@
-// Branding: the values that every template gets, with the emails changing as one edits.
+// Branding: the values that every template gets, with emails that change as you edit.
 import '@mantine/core/styles/Slider.css';
 import {
   Alert,
@@ -200,7 +200,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
   );
 }
 
-/** What is in the form: begun from the branding in force, or from what this browser kept of it. */
+/** What is in the form: starts from the branding in use, or from what this browser kept of it. */
 function useBrandingDraft(view: BrandingView) {
   const keeper = useDraftKeeper<{ form: Form; from: Form }>('branding');
   const inForce = formOf(view.branding);
@@ -210,7 +210,7 @@ function useBrandingDraft(view: BrandingView) {
     return kept && !isSame(kept.draft.form) ? kept : undefined;
   });
   const [form, setForm] = useState(begun?.draft.form ?? inForce);
-  /** What it was begun from. */
+  /** What the edit started from. */
   const [base, setBase] = useState({
     version: begun?.base ?? view.version,
     form: begun?.draft.from ?? inForce,
@@ -221,7 +221,7 @@ function useBrandingDraft(view: BrandingView) {
     setBase({ version: view.version, form: inForce });
     setRestored(undefined);
   };
-  // Saved, here or elsewhere: it is taken over where nobody is in the middle of something else.
+  // Saved, here or elsewhere: taken over unless someone is in the middle of an edit.
   const isUntouched = isSameForm(form, base.form);
   if (view.version > base.version && (isUntouched || isSame(form))) begin();
   const changed = !isSame(form);
@@ -240,7 +240,7 @@ function useBrandingDraft(view: BrandingView) {
       setForm(merged);
       setBase({ version: theirs.version, form: formOf(theirs.branding) });
     },
-    // An upload is a version of its own; what was edited in the meantime stays.
+    // An upload creates a version; what was edited in the meantime stays.
     uploaded: ({ version, branding: { logo_url = '' } }: BrandingView) => {
       setForm((before) => ({ ...before, logo_url }));
       setBase(({ form }) => ({ version, form: { ...form, logo_url } }));
@@ -249,7 +249,7 @@ function useBrandingDraft(view: BrandingView) {
   };
 }
 
-/** What is wrong with which field, in a sentence without its name. */
+/** What is wrong with which field, as a sentence without the field's name. */
 function fieldFaults(refusal: Error | null): Partial<Record<string, string>> {
   if (!(refusal instanceof SandmartinError)) return {};
   return Object.fromEntries(
@@ -274,7 +274,7 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
   }));
   return (
     <div>
-      {/* In a row of their own: the emails below are of any height. */}
+      {/* In a row of their own: the emails below have any height. */}
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs" mb="sm">
         {slugs.map((slug, place) => (
           <Select

@@ -1,4 +1,4 @@
-// A colour of the brand, with what emails make of it where it is hard to read.
+// A brand colour, and what emails use instead where it is hard to read.
 import '@mantine/core/styles/ColorSwatch.css';
 import '@mantine/core/styles/ColorPicker.css';
 import '@mantine/core/styles/ColorInput.css';
@@ -53,7 +53,7 @@ export function ColorField({
         <Group gap={8} mt={6} wrap="nowrap" align="flex-start" className="contrast" role="status">
           <WarningIcon size={15} />
           <Text size="xs">
-            Hard to read on white ({contrast.ratio.toFixed(1)}, should be 4.5). Emails{' '}
+            Hard to read on white ({contrast.ratio.toFixed(1)}, should be at least 4.5). Emails{' '}
             {contrast.fill_color.toLowerCase() !== value.toLowerCase() && (
               <>
                 fill buttons with <Chip color={contrast.fill_color} />,{' '}

@@ -1,16 +1,16 @@
-// The branding as its form holds it, and as a change of it is sent.
+// The branding as its form holds it, and as a change is sent.
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import type { Input } from '../../operations.ts';
 import { isUploaded } from './logo-field.tsx';
 
 type Branding = BrandingView['branding'];
 
-/** Every text is a string. */
+/** Every text field is a string. */
 export type Form = Record<TextField, string> &
   Pick<Required<Branding>, 'button_radius' | 'logo_inline'>;
 export type TextField = Exclude<keyof Branding, 'button_radius' | 'logo_inline'>;
 
-/** A new field does not compile until it stands here. */
+/** A new field does not compile until it is listed here. */
 export const LABELS: Record<keyof Branding, string> = {
   brand_name: 'Brand name',
   logo_url: 'Logo',
@@ -42,17 +42,17 @@ export const formOf = (fields: Branding): Form => ({
   logo_inline: fields.logo_inline ?? false,
 });
 
-/** Nothing is set but what always has a value. */
+/** Nothing is set except what always has a value. */
 export const defaultsOf = ({ defaults }: BrandingView): Form => {
   const { primary_color, accent_color, button_radius } = defaults;
   return formOf({ primary_color, accent_color, button_radius });
 };
 
-/** Empty takes a field back to its default. */
+/** An empty field returns to its default. */
 export const changeOf = (form: Form): Input<'branding.preview'>['branding'] => ({
   ...Object.fromEntries(texts.map((name) => [name, form[name].trim() === '' ? null : form[name]])),
   button_radius: form.button_radius,
-  // Only a logo that was uploaded can be carried.
+  // Only an uploaded logo can be carried.
   logo_inline: form.logo_inline && isUploaded(form.logo_url) ? true : null,
 });
 

@@ -82,7 +82,7 @@ export function LogoField(props: LogoFieldProps) {
   );
 }
 
-/** As a data URL, whose part behind the comma it is. */
+/** As a data URL; the content is the part after the comma. */
 function base64Of(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,4 +1,4 @@
-// How the emails are laid out: the layout, its ground and its font.
+// How emails are laid out: the layout, the background and the font.
 
 import { Autocomplete, Text } from '@mantine/core';
 import { FONTS } from '../../../../src/templates/fonts.ts';

@@ -1,5 +1,5 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
-// and as they would be. Where somebody else has saved since, what each changed.
+// and as they would be. If someone else has saved since, what each person changed.
 
 import { Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -16,7 +16,7 @@ import { changeOf, type Form, formOf, isSameForm, LABELS, names } from './form.t
 
 interface SaveProps {
   form: Form;
-  /** What it was begun from. */
+  /** What the edit started from. */
   base: { version: number; form: Form };
   slugs: string[];
   onMerged: (form: Form, theirs: BrandingView) => void;
@@ -41,7 +41,7 @@ export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: Sav
         onError: async (fault) => {
           if (!(fault instanceof SandmartinError && fault.code === 'stale')) return;
           const newest = await readNow(queries, 'branding.get', {});
-          // By a call of ours whose answer was lost?
+          // Saved by a call of ours whose answer was lost?
           if (isSameForm(formOf(newest.branding), form)) isSaved(newest.version);
           else setTheirs(newest);
         },
@@ -162,7 +162,7 @@ interface MergeProps {
   onClose: () => void;
 }
 
-/** What only one changed is taken; where both did, somebody decides. */
+/** What only one person changed is taken; where both did, the person who saves decides. */
 function Merge({ form, base, theirs, onMerged, onClose }: MergeProps) {
   const other = formOf(theirs.branding);
   const both = names.filter(

@@ -1,5 +1,5 @@
 // Connect: what to paste so that a program or an agent can send, with this account's address and
-// sender already in it.
+// sender filled in.
 import { Alert, Tabs, Text } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRead } from '../../operations.ts';
@@ -14,7 +14,7 @@ const KEY = 'SANDMARTIN_API_KEY';
 
 export function ConnectPage() {
   const usage = useRead('usage.get', {});
-  // Not before the sender is known: a call with another one is refused.
+  // Not before the sender is known: a call with any other is refused.
   return (
     <PageOf asked={usage} title="Connect">
       {({ sender }) => <Ways sender={sender} />}

@@ -1,5 +1,5 @@
-// The service's own openapi.json, which the reference reads. Apart from what reads it, so that the
-// table of pages can ask ahead.
+// The service's own openapi.json, which the reference reads. Separate from the reference, so that
+// the table of pages can fetch it in advance.
 import { queryOptions } from '@tanstack/react-query';
 import type { OpenApi } from './openapi.ts';
 

@@ -1,5 +1,5 @@
-// openapi.json as the reference reads it: operations by their tags, and their fields with
-// references followed. Only what our own document has (src/rest/openapi).
+// openapi.json as the reference reads it: operations by tag, and their fields with references
+// resolved. Covers only what our own document uses (src/rest/openapi).
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -122,7 +122,7 @@ const follow = (document: OpenApi, schema: Schema = {}): Schema =>
     ? schema
     : (document.components?.schemas?.[schema.$ref.split('/').at(-1)!] ?? {});
 
-/** What is put together of several counts as one. */
+/** A schema that is combined from several counts as one. */
 function whole(document: OpenApi, schema: Schema | undefined): Schema {
   const found = follow(document, schema);
   const parts = [found, ...(found.allOf ?? []).map((part) => follow(document, part))];

@@ -1,5 +1,5 @@
-// The API's reference, out of the service's own openapi.json: what each operation is for, the scope
-// it takes, and its fields. Linked from Connect.
+// The API reference, from the service's own openapi.json: what each operation is for, the scope it
+// needs, and its fields. Linked from Connect.
 import { Code, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -44,7 +44,7 @@ export function ReferencePage() {
 }
 
 /**
- * Plain elements, and fields only once they are asked for: a hundred lines with a table each took a
+ * Plain elements, and fields only when they are opened: a hundred rows with a table each took a
  * third of a second.
  */
 function OperationLine({ operation, document }: { operation: Operation; document: OpenApi }) {

@@ -1,10 +1,11 @@
-// What to paste to connect a program or an agent, with the account's own address and sender in it.
+// What to paste to connect a program or an agent, with the account's own address and sender filled
+// in.
 
 export interface Here {
   baseUrl: string;
   mcpUrl: string;
   from: string;
-  /** How the key is named in the environment of whoever pastes it. */
+  /** The environment variable that holds the key. */
   key: string;
 }
 

@@ -1,4 +1,4 @@
-// The card on which sign-in, first set-up and invitations stand.
+// The card that holds sign-in, first set-up and invitations.
 import {
   Alert,
   Box,
@@ -60,11 +60,11 @@ export function Entrance({ title, lead, fault, children }: EntranceProps) {
 
 interface AfterFaultProps {
   asked: { error: Error | null; isFetching: boolean; refetch: () => unknown };
-  /** What helps where the link is of no use. */
+  /** What to do if the link does not work. */
   children: ReactNode;
 }
 
-/** A link that could not be read now may be a good one: it is tried again. */
+/** A link that cannot be checked now may be valid: it is tried again. */
 export function AfterFault({ asked: { error, isFetching, refetch }, children }: AfterFaultProps) {
   const isRefused = error instanceof SandmartinError && error.status >= 400 && error.status < 500;
   if (isRefused) return children;
@@ -78,7 +78,7 @@ export function AfterFault({ asked: { error, isFetching, refetch }, children }: 
 /** What follows the # in a link: it never reaches a server's log. */
 export const tokenOfLink = (): string => decodeURIComponent(window.location.hash.slice(1));
 
-/** The address somebody signs in with. */
+/** The address someone signs in with. */
 export const EmailField = (props: TextInputProps) => (
   <TextInput
     label="Email"
@@ -91,7 +91,7 @@ export const EmailField = (props: TextInputProps) => (
   />
 );
 
-/** How somebody wants to be called. */
+/** The name someone wants to be called by. */
 export const NameField = () => (
   <TextInput label="Your name" name="name" autoComplete="name" required withAsterisk={false} />
 );

@@ -1,4 +1,5 @@
-// Who forgot the password asks for a link. The answer never tells whether the address has a login.
+// Someone who forgot their password asks for a link. The answer never reveals whether the address
+// has a login.
 import { Button, Code, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../api.ts';

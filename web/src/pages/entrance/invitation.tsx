@@ -1,4 +1,4 @@
-// An invitation: whoever holds the link chooses a password (or gives theirs) and joins the account.
+// An invitation: whoever has the link chooses a password (or enters theirs) and joins the account.
 import { Button, PasswordInput, Skeleton, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

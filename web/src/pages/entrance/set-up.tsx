@@ -1,5 +1,5 @@
-// First run: the owner of the service sets a name and a password. The link with the token was
-// printed where it was started.
+// First run: the owner of the service sets a name and a password. The service printed the link with
+// the token when it started.
 import { Button, Code, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAction } from '../../api.ts';

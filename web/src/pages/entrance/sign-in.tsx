@@ -1,5 +1,5 @@
-// Sign in with email and password, or with a passkey. The guard of the route sends whoever is in
-// already to where they wanted to go.
+// Sign in with email and password, or with a passkey. The route's guard sends people who are
+// already signed in to where they wanted to go.
 import { Button, PasswordInput, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../api.ts';

@@ -1,4 +1,4 @@
-// API keys: make one (shown once), see what each may do and when it was last used, revoke.
+// API keys: create one (shown once), see what each may do and when it was last used, revoke it.
 import { ActionIcon, Badge, Button, Group, Switch, Table, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ApiKey } from '../../../../src/client/operations.ts';

@@ -1,5 +1,4 @@
-// The dialog that makes a key: what it may do, limits for agents, and then the key itself, this
-// once.
+// The dialog that creates a key: what it may do, limits for agents, and then the key itself, once.
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/CheckboxCard.css';
 import '@mantine/core/styles/CheckboxIndicator.css';

@@ -1,4 +1,5 @@
-// What a message holds: the email as its reader sees it, its text, headers, source and attachments.
+// What a message contains: the email as its reader sees it, its text, headers, source and
+// attachments.
 import { Button, Group, Paper, Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { MessageContent } from '../../../../src/client/operations.ts';
 import { api, useRead } from '../../operations.ts';
@@ -26,7 +27,7 @@ export function NoContent({ sealed, asked: { error, refetch } }: NoContentProps)
     );
   }
   if (error === null) return <Skeleton height={420} />;
-  // What the service could not say now is not gone.
+  // If the service could not answer now, that does not mean the content is gone.
   if (!isAbsent(error)) return <Fault fault={error} retry={refetch} />;
   return (
     <Empty title="The content was deleted">
@@ -35,7 +36,7 @@ export function NoContent({ sealed, asked: { error, refetch } }: NoContentProps)
   );
 }
 
-/** All that went out, ours too; who is in bcc stands in no header. */
+/** Everything that went out, our own headers too; Bcc recipients are in no header. */
 export function Headers({ id, bcc }: { id: string; bcc: string[] }) {
   const source = useRead('messages.source', { sm_mail_id: id });
   if (source.isError) return <Fault fault={source.error} retry={source.refetch} />;
@@ -48,7 +49,7 @@ export function Headers({ id, bcc }: { id: string; bcc: string[] }) {
   );
 }
 
-/** Up to the first empty line; a line that begins with a space goes on with the one before it. */
+/** Up to the first empty line; a line that begins with a space continues the previous one. */
 const headersIn = (source: string): [name: string, value: string][] =>
   (source.split(/\r?\n\r?\n/, 1)[0] ?? '')
     .replace(/\r?\n[ \t]+/g, ' ')

@@ -96,7 +96,7 @@ export function Recipients({ states }: { states: RecipientState[] }) {
   );
 }
 
-/** What was no end and so is not in the timeline. */
+/** Attempts that settled nothing, and so are not in the timeline. */
 function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
   return (
     <TableBox label="Deferred attempts">
@@ -197,7 +197,7 @@ function StillPending({ id, pending }: PendingProps) {
   );
 }
 
-/** Somebody who can ask the relay decides. */
+/** Someone who can ask the relay decides. */
 function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
   const may = useMay('developer');
   const resolve = useChange('messages.resolve', {
@@ -264,7 +264,8 @@ function Replies({ events }: Pick<MessageDetails, 'events'>) {
 }
 
 /**
- * One that failed and waits for its next attempt is not as well as one that waits for its first.
+ * A delivery that failed and waits for its next attempt looks worse than one that waits for its
+ * first.
  */
 export function toneOfDelivery({
   state,
@@ -326,7 +327,7 @@ export function Deliveries({ asked }: { asked: UseQueryResult<{ data: WebhookDel
   );
 }
 
-/** Posts one delivery once more, whatever became of it. */
+/** Posts one delivery again, whatever happened to it. */
 export function ResendDelivery({ row }: { row: WebhookDelivery }) {
   const may = useMay('developer');
   const resend = useChange('webhooks.retryDelivery', {

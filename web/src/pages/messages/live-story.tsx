@@ -1,4 +1,4 @@
-// A message's story as it happens, for places that know only its id.
+// A message's timeline as it happens, for places that know only its id.
 import { Group, Paper, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { MessageDetails } from '../../../../src/client/operations.ts';

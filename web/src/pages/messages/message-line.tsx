@@ -1,5 +1,5 @@
-// One message in a list, of which there may be thousands: each is drawn again only when it changes,
-// and is made of plain elements, since Mantine's took half of the time.
+// One message in a list, of which there may be thousands: each is redrawn only when it changes, and
+// uses plain elements, because Mantine's took half of the time.
 import { Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';

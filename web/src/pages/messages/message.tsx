@@ -1,4 +1,4 @@
-// One message: its live story, who got it, what it looked like and what was said about it.
+// One message: its live timeline, who got it, what it looked like and what was said about it.
 import { Badge, Button, Grid, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -39,11 +39,11 @@ export function MessagePage() {
     'message',
     (live) => {
       const queryKey = ['messages.details', which];
-      // An answer that is still on its way is older than this, and must not take its place.
+      // An answer still on its way is older than this, and must not replace it.
       void queries
         .cancelQueries({ queryKey, exact: true })
         .then(() => queries.setQueryData(queryKey, live));
-      // Attempts and webhook deliveries change with the story, but are not part of the stream.
+      // Attempts and webhook deliveries change with the timeline, but are not part of the stream.
       const state = JSON.stringify(live);
       if (told.current !== '' && told.current !== state) {
         for (const read of ['messages.listAttempts', 'messages.listWebhooks']) {
@@ -102,7 +102,7 @@ interface EnvelopeProps {
   content: MessageContent | undefined;
 }
 
-/** Who wrote to whom and when, as the reader of a letter would ask. */
+/** Who wrote to whom and when. */
 function Envelope({ message, content }: EnvelopeProps) {
   const writtenTo = content
     ? [
@@ -335,8 +335,7 @@ function SendAgain({ message }: { message: MessageDetails }) {
       void navigate({ to: '/messages/$id', params: { id } });
     },
   });
-  // What the service itself wrote is asked for where it came from, such as an invitation under
-  // Team.
+  // The service's own emails are sent again from where they came, such as an invitation under Team.
   if (!may || message.door === 'system') return null;
   return (
     <Button

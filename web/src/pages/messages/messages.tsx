@@ -1,5 +1,4 @@
-// Messages: search and an endless list. What is searched for stands in the address, so that it can
-// be shared.
+// Messages: search and an endless list. The search is in the address, so that it can be shared.
 import { Button, Center, Group, Loader, Text } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -16,7 +15,7 @@ import { SearchBox } from './search-box.tsx';
 export function MessagesPage() {
   const { q = '' } = useSearch({ from: '/inside/messages' });
   const navigate = useNavigate({ from: '/messages' });
-  // Times that are told as `7d` are those of when it was asked.
+  // Times such as `7d` count from when the search was made.
   const query = useMemo(() => readQuery(q, Date.now()), [q]);
   return (
     <Page title="Messages" lead="Every email this account has sent, and what happened to it.">
@@ -77,12 +76,13 @@ const noMessage = {
 type Messages = ReturnType<typeof useRows<'messages.list'>>;
 
 /**
- * Reads on by itself as long as it is in sight: a page can hold no hits and still have a next one.
+ * Loads more by itself as long as it is in view: a page can have no hits and still be followed by
+ * one that has.
  */
 function EndOfMessages({ messages }: { messages: Messages }) {
   const { rows, data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = messages;
   const { ref, entry } = useIntersection({ rootMargin: '600px' });
-  // What could not be read is asked for again by a button, not by itself for ever.
+  // What could not be loaded is retried by a button, not automatically forever.
   const goesOn = entry?.isIntersecting === true && hasNextPage && !isFetchNextPageError;
   useEffect(() => {
     if (goesOn && !isFetching) void fetchNextPage();

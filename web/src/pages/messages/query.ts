@@ -1,5 +1,5 @@
-// The one box that messages are searched with: `to:ada@example.net subject:invoice status:bounced
-// after:7d`, in any order. Read into what the API's search takes; what is wrong is said in words.
+// The one search box for messages: `to:ada@example.net subject:invoice status:bounced after:7d`, in
+// any order. Parsed into what the API's search takes; errors are explained in words.
 
 import type { Input } from '../../operations.ts';
 import { statuses } from '../../parts/status.tsx';
@@ -11,7 +11,7 @@ export interface Query {
   faults: string[];
 }
 
-/** What can be said, with what it means; the order is that of the help. */
+/** The fields, with their meanings, in the order of the help. */
 export const FIELDS = {
   to: 'An address, @ and a domain, or a part of one',
   from: 'The sender: an address, or @ and a domain',
@@ -26,7 +26,7 @@ export const FIELDS = {
 } as const;
 export type Field = keyof typeof FIELDS;
 
-/** A field with its value, which may stand in quotation marks, or a bare word. */
+/** A field with its value, which may be in quotation marks, or a bare word. */
 const TERMS = /(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/gi;
 
 export interface Term {
@@ -47,7 +47,7 @@ export function readQuery(text: string, nowMs: number): Query {
   return query;
 }
 
-/** A bare word is what it looks like. */
+/** A bare word means what it looks like. */
 function guess(word: string): Field {
   if (word.startsWith('msg_')) return 'id';
   return word.includes('@') ? 'to' : 'subject';
@@ -102,7 +102,7 @@ function readTime(text: string, nowMs: number): string | undefined {
     return new Date(nowMs - Number(ago[1]) * UNITS[ago[2] as keyof typeof UNITS]).toISOString();
   }
   if (!/^\d{4}-\d\d-\d\d/.test(text)) return undefined;
-  // A day alone is the day where whoever asks is.
+  // A day without a time is the day in the reader's time zone.
   const at = new Date(/T/.test(text) ? text : `${text}T00:00`);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }

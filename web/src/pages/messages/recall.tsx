@@ -1,4 +1,4 @@
-// Calling back an email that is still queued: another time, now, or never.
+// Recalling an email that is still queued: send it at another time, now, or never.
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
@@ -41,7 +41,7 @@ export function Recall({ message }: { message: MessageDetails }) {
   );
 }
 
-/** The service decides; this only keeps buttons away that could not work. */
+/** The service decides; this only hides buttons that could not work. */
 const isRecallable = ({ status, pending, door }: MessageDetails): boolean =>
   status === 'queued' &&
   door !== 'system' &&

@@ -1,4 +1,4 @@
-// The box above the messages, with what is asked most at hand and searches that were given a name.
+// The box above the messages, with the most common searches at hand, and saved searches.
 import { ActionIcon, Button, Group, Popover, Select, Table, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
@@ -114,7 +114,7 @@ interface View {
   text: string;
 }
 
-/** Searches with a name, kept in this browser for this account. */
+/** Saved searches, kept in this browser for this account. */
 function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
   const { user, account } = useMe();
   const key = `sandmartin views ${user.id} ${account?.id}`;

@@ -1,19 +1,19 @@
-// The story of a message, oldest first: when each thing happened, how long after it was accepted,
-// and to how many recipients. Of a message to many, what happened alike is one step; attempts that
-// were put off are steps too.
+// The timeline of a message, oldest first: when each thing happened, how long after it was
+// accepted, and to how many recipients. For a message to many, equal events are one step; deferred
+// attempts are steps too.
 import '@mantine/core/styles/Timeline.css';
 import { Text, Timeline } from '@mantine/core';
 import type { DeliveryAttempt, MessageDetails } from '../../../../src/client/operations.ts';
 import { capital, type Tone, toneOfStatus } from '../../parts/status.tsx';
 import { asDate, sayDuration, sayMoment } from '../../parts/time.tsx';
 
-/** What each kind of event tells beyond its time is shown by name. */
+/** What each kind of event has besides its time, shown by name. */
 type Told = { [field: string]: unknown; timestamp: string; recipients?: string[] };
 type Kind = MessageDetails['status'] | 'deferred';
 
 interface Step {
   kind: Kind;
-  /** In the order in which they happened; the first stands for the step. */
+  /** In the order in which they happened; the first represents the step. */
   told: Told[];
 }
 
@@ -80,7 +80,7 @@ const Name = ({ children }: { children: React.ReactNode }) => (
   </Text>
 );
 
-/** Opens and clicks do not say in the timeline who it was: they are not counted. */
+/** The timeline does not say who opened or clicked, so these are not counted. */
 function nameOf(kind: Kind, told: readonly Told[], many: boolean): string {
   const people = peopleOf(told).length;
   return many && people > 0 ? `${people} ${kind}` : capital(kind);
@@ -90,7 +90,7 @@ const peopleOf = (told: readonly Told[]): string[] => [
   ...new Set(told.flatMap(({ recipients = [] }) => recipients)),
 ];
 
-/** Of one recipient each turn of events is a step; of many, each kind of event. */
+/** For one recipient, each event is a step; for many, each kind of event. */
 function stepsOf(
   events: MessageDetails['events'],
   attempts: readonly DeliveryAttempt[],
@@ -144,7 +144,7 @@ function When({ at, until = at, since }: WhenProps) {
 
 const MOST_OPEN = 1;
 
-/** What was said alike is said once, with those whom it is about. */
+/** Equal replies are shown once, with the recipients they are about. */
 function WhatWasTold({ told, many }: { told: Told[]; many: boolean }) {
   const said = new Map<string, { about: Told[]; fields: [label: string, value: string][] }>();
   for (const one of told) {

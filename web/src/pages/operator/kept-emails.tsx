@@ -1,4 +1,4 @@
-// What people wrote to postmaster@ and abuse@, and reports that made no event, for operators. A
+// What people wrote to postmaster@ and abuse@, and reports that caused no event, for operators. A
 // stranger's text: shown as text, never as a page.
 import { Button, Code, ScrollArea, Stack, Switch, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';

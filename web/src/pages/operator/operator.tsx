@@ -1,5 +1,5 @@
-// Operator: all accounts of this service with plan, quota and rate; make, change, suspend and
-// resume.
+// Operator: all accounts of this service with plan, quota and rate; create, change, suspend and
+// resume them.
 import { Badge, Box, Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
@@ -57,7 +57,7 @@ function Accounts() {
           </RowTable>
         )}
       </List>
-      {/* After the accounts, so that nothing jumps when they come. */}
+      {/* After the accounts, so that nothing jumps when they are loaded. */}
       {accounts.data && (
         <Box mt={36}>
           <Processes />

@@ -1,12 +1,12 @@
-// Emails that were set aside, for operators, with the reason of each; released when the
-// cause is fixed.
+// Emails that were set aside, for operators, each with the reason; released when the cause is
+// fixed.
 import { Button, Stack, Table, Text, Title } from '@mantine/core';
 import { useChange, useRows } from '../../operations.ts';
 import { List, RowTable } from '../../parts/list.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 
-/** Nothing while nothing is set aside. */
+/** Shows nothing while nothing is set aside. */
 export function Quarantine() {
   const quarantine = useRows('quarantine.list', { limit: 100 });
   const release = useChange('quarantine.release', {

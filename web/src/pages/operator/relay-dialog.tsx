@@ -1,4 +1,5 @@
-// The dialog of a relay: a new one, which is tried before it is saved, or what an operator changes.
+// The dialog for a relay: a new one, which is tested before it is saved, or changes to an existing
+// one.
 import {
   Group,
   NumberInput,
@@ -122,14 +123,14 @@ function RelayForm({ relay, onClose }: { relay: Relay | null; onClose: () => voi
           label="Emails per second"
           name="rate"
           min={1}
-          description="Empty: any"
+          description="Leave it empty for no limit"
           defaultValue={relay?.rate_per_second ?? ''}
         />
         <NumberInput
           label="Emails per day"
           name="daily"
           min={1}
-          description="Empty: any"
+          description="Leave it empty for no limit"
           defaultValue={relay?.daily_limit ?? ''}
         />
       </Group>

@@ -1,4 +1,4 @@
-// Relays, for operators: where email is handed to, its state, and what it is for.
+// Relays, for operators: where email is handed over, the state of each relay, and what it is for.
 import { Badge, Button, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Relay } from '../../../../src/client/operations.ts';

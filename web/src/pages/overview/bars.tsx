@@ -1,4 +1,4 @@
-// Recipients over time as bars: each hour or day is what it is, and nothing is drawn between them.
+// Recipients over time as bars: each hour or day is separate, and nothing is drawn between them.
 import { Group, Text } from '@mantine/core';
 import type { Analytics } from '../../../../src/client/operations.ts';
 
@@ -8,7 +8,7 @@ const count = new Intl.NumberFormat();
 
 type Point = Analytics['points'][number];
 
-/** From the ground up; what is in none of them is still under way. */
+/** From the bottom up; recipients in none of them are still in progress. */
 const layers = [
   { name: 'delivered', label: 'Delivered', of: (it: Point) => it.delivered },
   { name: 'bounced', label: 'Bounced', of: (it: Point) => it.bounced },

@@ -1,4 +1,4 @@
-// The same recipients told apart: by template, tag, stream, domain or relay, each leading to its
+// The same recipients broken down by template, tag, stream, domain or relay, each linked to its
 // messages; why some bounced; and all of it as a file.
 
 import { Button, Group, Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
@@ -13,7 +13,7 @@ import { type Field, queryOf } from '../messages/query.ts';
 
 export type By = 'template' | 'tag' | 'stream' | 'domain' | 'relay';
 
-/** By which messages are found; they are not searched by relay. */
+/** The fields that messages can be searched by; relay is not one of them. */
 const fields: Record<Exclude<By, 'relay'>, Field> = {
   template: 'template',
   tag: 'tag',
@@ -24,7 +24,7 @@ const fields: Record<Exclude<By, 'relay'>, Field> = {
 const count = new Intl.NumberFormat();
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-/** Of so few a share says little. */
+/** With so few, a percentage says little. */
 const FEW = 20;
 
 interface BreakdownProps {
@@ -147,7 +147,7 @@ const Cell = ({ label, children }: { label: string; children: React.ReactNode })
   </Table.Td>
 );
 
-/** The number always, the share where it says something. */
+/** Always the number, and the percentage if it says something. */
 const rate = (part: number, all: number): string =>
   all < FEW || part === 0
     ? count.format(part)
@@ -185,6 +185,6 @@ function saveCsv({ points, by: rows }: Analytics, by: By): void {
   downloadText(`sandmartin-by-${by}.csv`, csv);
 }
 
-/** Spreadsheets take what begins like a formula for one: a tag is a stranger's text. */
+/** Spreadsheets run what begins like a formula, and a tag is a stranger's text. */
 const quote = (text: string): string =>
   `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;

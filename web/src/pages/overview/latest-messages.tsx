@@ -12,7 +12,7 @@ import { MessageLine } from '../messages/message-line.tsx';
 export function LatestMessages() {
   const [items, setItems] = useState<Output<'messages.list'>['data']>();
   const queries = useQueryClient();
-  // The figures above follow, but not at every email of a busy account.
+  // The figures above follow, but not with every email of a busy account.
   const refresh = useThrottledCallback(() => {
     for (const read of ['usage.get', 'usage.statistics']) {
       void queries.invalidateQueries({ queryKey: [read] });

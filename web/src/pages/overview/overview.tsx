@@ -37,7 +37,7 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: '/' });
   const show = (change: { days?: number; by?: By }) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  // Once the first email is on its way its timeline stays in sight until the reader moves on.
+  // Once the first email is on its way, its timeline stays in sight until the reader moves on.
   const [quickstarting, setQuickstarting] = useState<boolean>();
   const usage = useRead('usage.get', {}, { watched: true });
   const alerts = useRead('usage.listAlerts', {}, { watched: true });
@@ -96,7 +96,10 @@ export function OverviewPage() {
   );
 }
 
-/** Apart from what comes: problems stand above the figures, and nothing that is shown may jump. */
+/**
+ * Separate from what loads later: problems are above the figures, and nothing that is shown may
+ * jump.
+ */
 function Loading() {
   return (
     <>
@@ -205,7 +208,7 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
 
 const NO_WORDS = '\u00a0';
 
-/** As high before it is known. */
+/** The same height before it is known. */
 function Known({ className, children }: { className: string; children: string | undefined }) {
   if (children !== undefined) return <div className={className}>{children}</div>;
   return (

@@ -1,5 +1,5 @@
 // The quickstart: a key, a call to paste, and a place that waits for the first email and then shows
-// its story live.
+// its timeline live.
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -19,7 +19,8 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageSummary>();
   useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data: items }) => {
-    // The first to come stays the one that is watched. Invitations and the like do not count.
+    // The first email to arrive stays the one that is watched. The service's own, such as
+    // invitations, do not count.
     setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);

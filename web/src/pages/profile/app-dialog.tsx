@@ -15,7 +15,7 @@ interface AppDialogProps {
 }
 
 export function AppDialog({ opened, onClose, onDone }: AppDialogProps) {
-  // Made again whenever it opens, and never kept.
+  // Created again whenever the dialog opens, and never stored.
   const secret = useQuery({
     queryKey: ['startApp'],
     queryFn: () => call('startApp'),

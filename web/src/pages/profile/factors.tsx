@@ -1,4 +1,4 @@
-// How somebody signs in beside the password: passkeys, an authenticator app, recovery codes.
+// How someone signs in besides the password: passkeys, an authenticator app, recovery codes.
 import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -219,7 +219,7 @@ function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
   );
 }
 
-/** Runs what the server does only for whoever proved a moment ago who they are. */
+/** Runs an action that the server allows only to someone who has just confirmed their identity. */
 function useGrave() {
   const prove = useProof();
   return async (act: () => Promise<void>): Promise<void> => {

@@ -1,5 +1,5 @@
-// "Confirm it is you" before something that changes how somebody signs in. The server asks again
-// ten minutes after the last password or passkey; this dialog gives it.
+// "Confirm it is you" before a change to how someone signs in. Ten minutes after the last password
+// or passkey the server asks again; this dialog answers.
 import { Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
@@ -13,7 +13,9 @@ import { useMe } from '../../session.ts';
 
 const Ask = createContext<() => Promise<boolean>>(async () => false);
 
-/** Answers true once the server knows that it is them; false: they closed the dialog. */
+/**
+ * Resolves to true once the server knows that it is them, and to false if they close the dialog.
+ */
 export const useProof = () => useContext(Ask);
 
 export function ProofProvider({ children }: { children: ReactNode }) {

@@ -1,4 +1,4 @@
-// Recovery codes, shown only once: they stay until somebody says that they are saved.
+// Recovery codes, shown only once: they stay until someone confirms that they are saved.
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/CheckboxCard.css';
 import '@mantine/core/styles/CheckboxIndicator.css';

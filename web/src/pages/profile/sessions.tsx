@@ -1,5 +1,5 @@
-// Where somebody is signed in: each browser with place and time, to be ended one by one or all
-// others at once.
+// Where someone is signed in: each browser with place and time, which can be ended one by one or
+// all others at once.
 import { ActionIcon, Badge, Button, Group, Table, Text } from '@mantine/core';
 import type { SessionView } from '../../../../src/dashboard/views/factors.ts';
 import { useAction, useApi } from '../../api.ts';

@@ -1,4 +1,4 @@
-// One captured email: as seen, its headers, and the bytes as they went over the wire.
+// One captured email: as its reader sees it, its headers, and the bytes as they were sent.
 import { Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type Output, useRead } from '../../operations.ts';

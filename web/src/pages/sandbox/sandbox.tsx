@@ -1,5 +1,5 @@
-// The sandbox inbox: email that was captured instead of delivered, and the addresses that play a
-// part.
+// The sandbox inbox: email that was captured instead of delivered, and the addresses that simulate
+// an outcome.
 import { Button, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type Output, useChange, useRead, useRows } from '../../operations.ts';

@@ -1,4 +1,4 @@
-// Single addresses that may send, and whether their link was followed.
+// Single addresses that may send, and whether their link was opened.
 import { ActionIcon, Button, Group, Table } from '@mantine/core';
 import type { SenderAddress } from '../../../../src/client/operations.ts';
 import { type Output, useChange } from '../../operations.ts';

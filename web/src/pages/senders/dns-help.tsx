@@ -1,5 +1,5 @@
-// Beside the records of a domain: at which provider its DNS is, the zone file, and a check that
-// goes on by itself while something is missing.
+// Beside a domain's records: which provider hosts its DNS, the zone file, and a check that repeats
+// while something is missing.
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import type { Domain, DomainRecord } from '../../../../src/client/operations.ts';
@@ -10,16 +10,16 @@ import { zoneFileOf } from './zone-file.ts';
 
 type DomainDns = Output<'domains.getDns'>;
 
-/** Names of the service that no DNS server of the world answers for. */
+/** Names of the service that no public DNS server answers for. */
 export const isPlaceholder = ({ value }: DomainRecord, bounceDomain: string): boolean =>
   value.includes(bounceDomain) &&
   /(?:^|\.)(?:localhost|local|test|example|invalid|internal)$/.test(bounceDomain);
 
 const EVERY_MS = 10_000;
-/** Who left the page open does not ask DNS all night. */
+/** A page that was left open does not query DNS all night. */
 const AT_MOST_MS = 30 * 60_000;
 
-/** Live ticks: whatever was published is seen within seconds. */
+/** Live ticks: a published record is seen within seconds. */
 export function useRecheck(domain: string, wanted: boolean): void {
   const { mutate } = useChange('domains.check', { changes: ['domains.list'] });
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useRecheck(domain: string, wanted: boolean): void {
 interface DnsHelpProps {
   domain: Domain;
   dns: DomainDns | undefined;
-  /** Without those that have no value yet. */
+  /** Without records that have no value yet. */
   records: DomainRecord[];
   checking: boolean;
 }

@@ -160,7 +160,7 @@ export function DomainCard({ domain }: { domain: Domain }) {
   );
 }
 
-/** Receivers want one of the two; which is said in their words. */
+/** Receivers require one of the two; the text uses their terms. */
 function DmarcLine({
   domain,
   alignment: { dkim, spf, policy, policy_domain },

@@ -1,4 +1,4 @@
-// Senders: who this account may send as. Domains with the DNS records that prove them, and single
+// Senders: whom this account may send as. Domains with the DNS records that verify them, and single
 // addresses.
 import { Button, Stack, TextInput } from '@mantine/core';
 import { useChange, useRows } from '../../operations.ts';
@@ -18,7 +18,7 @@ export function SendersPage() {
   return (
     <Page title="Senders" lead="You can send only from verified domains and addresses.">
       <Domains domains={domains} />
-      {/* After the domains, so that nothing jumps when they come. */}
+      {/* After the domains, so that nothing jumps when they are loaded. */}
       {!domains.isPending && <Addresses />}
     </Page>
   );

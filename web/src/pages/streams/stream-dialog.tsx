@@ -1,4 +1,4 @@
-// Making a stream, or changing what recipients read about it.
+// Creates a stream, or changes what recipients read about it.
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Stream } from '../../../../src/client/operations.ts';
@@ -10,7 +10,7 @@ import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 
 interface StreamDialogProps {
-  /** Null: a new one. Undefined: nothing is asked. */
+  /** Null: a new one. Undefined: the dialog is closed. */
   stream: Stream | null | undefined;
   onClose: () => void;
 }

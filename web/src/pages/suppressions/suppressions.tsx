@@ -1,4 +1,4 @@
-// Suppressions: addresses that get nothing more, why, and the way back.
+// Suppressions: addresses that get no more email, why, and how to lift that.
 import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -67,7 +67,7 @@ export function TeamPage() {
           </Section>
         )}
       </List>
-      {/* After the members, so that nothing jumps when they come. */}
+      {/* After the members, so that nothing jumps when they are loaded. */}
       {team.data && (
         <List asked={invited} rows={invited.data?.data ?? []} loading={null}>
           {(invitations) => (

@@ -28,7 +28,7 @@ const look = EditorView.theme({
     borderRadius: '8px',
     overflow: 'hidden',
   },
-  // CodeMirror's own are white, and with a sign that few fonts have.
+  // CodeMirror's own markers are white, and use a character that few fonts have.
   '.cm-collapsedLines': { background: 'var(--hover)', color: 'var(--mantine-color-dimmed)' },
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
   '.cm-panels': { backgroundColor: 'var(--ground)', color: 'inherit' },

@@ -1,6 +1,6 @@
-// What the editor offers while somebody types: the template's own variables with their
-// descriptions, the macros of macros.html with theirs (read from the file itself), filters after a
-// bar, and the fields of branding. Tags and loops are CodeMirror's own.
+// What the editor offers while someone types: the template's own variables with their descriptions,
+// the macros of macros.html with theirs (read from the file itself), filters after a bar, and the
+// fields of branding. Tags and loops are CodeMirror's own.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import macrosSource from '../../../../catalog/macros.html?raw';
 import type { Draft } from './draft.ts';
@@ -28,13 +28,13 @@ const ALWAYS: readonly Completion[] = [
   { label: 'ui', type: 'namespace', info: 'The macros, once macros.html is imported as ui' },
 ];
 
-/** A name may be a path, such as `event.name`: at the top stands its first part. */
+/** A name may be a path, such as `event.name`: its first part is at the top. */
 const variablesOf = (variables: Variables): readonly Completion[] => [
   ...partsUnder(variables, []),
   ...ALWAYS,
 ];
 
-/** Under `ui.` the macros, under a variable what is known to be in it. */
+/** After `ui.` the macros, after a variable the fields that it is known to have. */
 export const propertiesOf = (
   variables: Variables,
   path: readonly string[],
@@ -67,7 +67,10 @@ export function completeFilter(context: CompletionContext): CompletionResult | n
   return { from: context.pos - word.length, options: [...filters], validFor: /^\w*$/ };
 }
 
-/** Where an expression may begin a name: not a tag's, a filter's, a field's or a text's. */
+/**
+ * Where an expression may begin with a name: not the name of a tag, filter or field, and not in
+ * text.
+ */
 export const completeVariable =
   (variables: () => Variables) =>
   (context: CompletionContext): CompletionResult | null => {

@@ -1,5 +1,6 @@
-// Somebody saved a version while one was editing: what each changed, side by side, and a decision
-// where both changed the same. Nothing is saved here: the merged draft goes back into the editor.
+// Someone saved a version during an edit: what each person changed, side by side, and a choice
+// where both changed the same lines. Nothing is saved here: the merged draft goes back into the
+// editor.
 
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMemo, useState } from 'react';
@@ -13,7 +14,7 @@ import { compareThree, compareWhole, mergedText, type Region, type Side } from '
 
 interface ConflictProps {
   slug: string;
-  /** The version that the draft was begun from. */
+  /** The version that the draft started from. */
   base: number;
   mine: Draft;
   onMerged: (draft: Draft, theirs: TemplateVersion) => void;
@@ -186,7 +187,7 @@ function Lines({ label, lines }: { label: string; lines: string[] }) {
   );
 }
 
-/** No text (it is derived from the HTML) is not an empty one. */
+/** No text (it is derived from the HTML) is not the same as an empty one. */
 const DERIVED = '(derived from the HTML)';
 
 const written = (value: Draft[Part]): string =>

@@ -1,5 +1,5 @@
-// The template editor: source at the left, the email at the right as one types, faults where they
-// are.
+// The template editor: source on the left, the email on the right as you type, errors marked in the
+// source.
 import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -77,7 +77,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const request = { slug, draft: sourceOf(draft), variables: values, locale };
   const { last: email, fault } = useDrawn('templates.render', request, api.templates.render);
   const actions = useVersionActions(slug, work);
-  // Saved and refused: the same faults that the preview shows, unless only saving finds them.
+  // Refused on saving: the same faults that the preview shows, unless only saving finds them.
   const shown = faultsOf(fault);
   const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
 
@@ -86,7 +86,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const show = (fault: SourceFault) => {
     const part = partOf(fault);
     if (part === 'html' || part === 'text') setTab(part);
-    // The editor of another tab is there only after the next paint.
+    // The editor of another tab is mounted only after the next paint.
     setTimeout(() => handle.current?.go(fault), 50);
   };
 

@@ -1,4 +1,4 @@
-// Where a template is wrong, in words; the editor also marks the places.
+// What is wrong with a template, in words; the editor also marks the places.
 import { Alert, List, Text } from '@mantine/core';
 import { type Fault, SandmartinError } from '../../../../src/client/calls.ts';
 import { capital } from '../../parts/status.tsx';
@@ -34,14 +34,14 @@ export function FaultList({
   );
 }
 
-/** What refused a template: its faults with their places, else its own words. */
+/** Why a template was refused: its faults with their places, otherwise the message itself. */
 export function faultsOf(refusal: Error | null): readonly Fault[] {
   if (!(refusal instanceof SandmartinError) || refusal.code !== 'invalid') return [];
   const { faults, message } = refusal;
   return faults.length > 0 ? faults : [{ path: 'template', message }];
 }
 
-/** The part of the template that is wrong. Values that lack come from the sample. */
+/** The part of the template that is wrong. A missing value is the fault of the sample. */
 export const partOf = ({ path }: Fault): string =>
   path.startsWith('variables.') ? 'sample' : (/^(?:draft\.)?(\w+)/.exec(path)?.[1] ?? 'template');
 

@@ -1,5 +1,5 @@
-// The filters of the template language, each with one line of what it does. Offered while somebody
-// types (completion.ts); a test holds the list against the engine's.
+// The filters of the template language, each with one line on what it does. Offered while someone
+// types (completion.ts); a test compares the list with the engine's.
 export const FILTERS: Record<string, string> = {
   abs: 'The absolute value: {{ -3 | abs }}',
   attr: 'An attribute by name, never an item: {{ user | attr("name") }}',

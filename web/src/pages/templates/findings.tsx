@@ -1,5 +1,5 @@
-// What receivers and readers would object to in the email, below its preview. Findings advise: a
-// template is saved with them.
+// What receivers and readers would object to in the email, below its preview. Findings are advice:
+// a template can be saved with them.
 import { Alert, List, Text } from '@mantine/core';
 import type { LintFinding } from '../../../../src/client/operations.ts';
 

@@ -122,9 +122,7 @@ function CategoryOf({ category, rows, locale }: CategoryProps) {
   );
 }
 
-/**
- * What can be sent, and the account's own whether they can or not: they take the system's place.
- */
+/** What can be sent, and the account's own templates in any state: they replace the system's. */
 function rowsOf(offered: Output<'templates.list'>, own: Output<'templates.listOwn'>): Row[] {
   const rows = new Map<string, Row>();
   for (const template of offered.data) rows.set(template.slug, { ...template, state: 'system' });
@@ -174,7 +172,7 @@ function Thumbnail({ slug, locale }: { slug: string; locale: string | undefined 
   const preview = useQuery({
     queryKey: ['templates.renderSeveral', slug, locale ?? null],
     queryFn: () => previewSoon(slug, locale),
-    // In another language it takes the place of the one before when it is there.
+    // In another language, it replaces the previous one when it is loaded.
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
@@ -190,7 +188,7 @@ function Thumbnail({ slug, locale }: { slug: string; locale: string | undefined 
 
 type Settle = (preview: Promise<TemplatePreview>) => void;
 
-/** Cards that come into sight together are asked for together. By language, then by slug. */
+/** Cards that come into view together are requested together. By language, then by slug. */
 const waiting = new Map<string | undefined, Map<string, Settle>>();
 
 function previewSoon(slug: string, locale: string | undefined): Promise<TemplatePreview> {

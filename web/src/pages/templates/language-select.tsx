@@ -1,5 +1,5 @@
-// In which of its languages a template is shown, or the catalogue. There only where there is more
-// than one.
+// The language in which a template, or the catalogue, is shown. Only rendered if there is more than
+// one.
 import { NativeSelect } from '@mantine/core';
 
 const names = new Intl.DisplayNames('en', { type: 'language' });

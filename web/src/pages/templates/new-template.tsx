@@ -1,4 +1,4 @@
-// Dialogs that create a template of the account's own: from nothing, or as a clone.
+// Dialogs that create a template of the account's own: an empty one, or a clone.
 import { Select, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,7 +16,7 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** As the catalogue's own are written, so that it looks like them. */
+/** Written like those of the catalogue, so that it looks like them. */
 const starter = `{% extends "layout.html" %}
 {% import "macros.html" as ui with context %}
 
@@ -48,7 +48,7 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
             html: starter,
             variables: [{ name: 'name', required: true, description: 'Name of the recipient.' }],
             sample: { name: 'Ada' },
-            // Somebody else's template of that slug is not to be overwritten unseen.
+            // A template that someone else created with this slug must not be overwritten unseen.
             base_version: 0,
           });
         }}

@@ -1,5 +1,5 @@
-// In the place of @codemirror/lang-javascript, which comes with lang-html (vite.config.ts): no
-// email program runs scripts, and their grammar is 40 KB.
+// Replaces @codemirror/lang-javascript, which comes with lang-html (vite.config.ts): no email
+// program runs scripts, and its grammar is 40 KB.
 import { LanguageSupport, StreamLanguage } from '@codemirror/language';
 
 const plain = StreamLanguage.define({

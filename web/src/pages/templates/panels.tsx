@@ -1,5 +1,5 @@
-// The tabs of the editor beside its sources: values to preview with, and what else belongs to a
-// template. Fetched when one of them is first opened.
+// The editor's tabs beside the sources: values for the preview, and everything else that belongs to
+// a template. Fetched when one of them is first opened.
 import { Button, Group, Select, Stack, Tabs, Text, Textarea, TextInput } from '@mantine/core';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { tellDone } from '../../parts/results.ts';

@@ -1,5 +1,5 @@
-// Before a version goes live: what changes against what sends use now, and the new version beside
-// the old one over the last emails that were really sent, those that would fail by name.
+// Before a version goes live: what changes compared with what sends use now, and the new version
+// beside the old one for the last emails that were really sent. Emails that would fail are named.
 import {
   Badge,
   Button,
@@ -27,9 +27,9 @@ const Diff = later(async () => (await import('./diff.tsx')).Diff);
 interface PublishProps {
   slug: string;
   version: number;
-  /** The newest version that whoever publishes has seen. */
+  /** The newest version that the person who publishes has seen. */
   newest: number;
-  /** Somebody saved a later one. */
+  /** Someone saved a later one. */
   onStale: () => void;
   onClose: () => void;
 }
@@ -84,7 +84,9 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
   );
 }
 
-/** Against what sends use now: the published version, else the system template, else nothing. */
+/**
+ * Compared with what sends use now: the published version, else the system template, else nothing.
+ */
 function WhatChanges({ slug, version }: { slug: string; version: number }) {
   const next = useRead('templates.getVersion', { slug, version: String(version) });
   const state = next.data;

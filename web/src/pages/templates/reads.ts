@@ -12,6 +12,6 @@ export const templateReads = [
   'templates.renderSeveral',
 ] satisfies OperationName[];
 
-/** Refused because somebody saved a later version. */
+/** Refused because someone saved a later version. */
 export const isStale = (fault: unknown): boolean =>
   fault instanceof SandmartinError && fault.code === 'stale';

@@ -1,5 +1,5 @@
-// The editor for a template's source, with markers where it is wrong. A chunk of its own:
-// CodeMirror is large.
+// The editor for a template's source, with markers at its errors. A chunk of its own: CodeMirror is
+// large.
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import type { Diagnostic } from '@codemirror/lint';
@@ -27,7 +27,7 @@ interface SourceEditorProps {
   value: string;
   onChange: (value: string) => void;
   faults: readonly Fault[];
-  /** Offered while somebody types. */
+  /** Offered while someone types. */
   variables: Draft['variables'];
   label: string;
   handle?: Ref<EditorHandle>;
@@ -59,7 +59,7 @@ export function SourceEditor(props: SourceEditorProps) {
           bracketMatching(),
           highlightActiveLine(),
           highlightActiveLineGutter(),
-          // Before the other keys: Backspace takes both brackets of an empty pair.
+          // Before the other keys: Backspace removes both brackets of an empty pair.
           aids.of(NONE_YET),
           // Tab is left to the browser, so that the keyboard can leave the editor (WCAG 2.1.2).
           keymap.of([...defaultKeymap, ...historyKeymap]),
@@ -90,7 +90,7 @@ export function SourceEditor(props: SourceEditorProps) {
   useEffect(() => {
     const view = editor.current;
     if (!view) return;
-    // Placed when the markers are there: the text may have changed since.
+    // Set when the markers are drawn: the text may have changed since.
     mark(view, () => shown.current.map((fault) => diagnosticOf(view.state.doc, fault))).catch(
       tellMissing,
     );
@@ -115,17 +115,17 @@ export function SourceEditor(props: SourceEditorProps) {
 const aids = new Compartment();
 const NONE_YET: Extension = [];
 
-/** What only somebody who types needs. */
+/** What only someone who types needs. */
 async function help(view: EditorView, variables: () => Draft['variables']): Promise<void> {
   if (aids.get(view.state) !== NONE_YET) return;
   const before = view.state.doc;
   const { startCompletion, typingAids } = await import('./typing-aids.ts');
   view.dispatch({ effects: aids.reconfigure(typingAids(variables)) });
-  // Who typed faster than this came is offered what the next keystroke would have offered.
+  // Someone who typed before this was loaded is offered what the next keystroke would have offered.
   if (!view.state.doc.eq(before) && isInsideTag(view.state)) startCompletion(view);
 }
 
-/** The cursor is behind a `{{` or `{%` of its line that is still open. */
+/** The cursor is after a `{{` or `{%` on its line that is still open. */
 function isInsideTag({ doc, selection }: EditorState): boolean {
   const { head } = selection.main;
   return /\{[{%][^}]*$/.test(doc.sliceString(doc.lineAt(head).from, head));
@@ -133,7 +133,7 @@ function isInsideTag({ doc, selection }: EditorState): boolean {
 
 const marks = new Compartment();
 
-/** Markers where it is wrong; what draws them is fetched for the first fault. */
+/** Markers at the errors; the code that draws them is fetched for the first error. */
 async function mark(view: EditorView, diagnosticsOf: () => Diagnostic[]): Promise<void> {
   const isMarked = marks.get(view.state) !== NONE_YET;
   if (!isMarked && diagnosticsOf().length === 0) return;
@@ -150,7 +150,7 @@ function diagnosticOf(doc: Text, fault: Fault): Diagnostic {
   return { from, to, severity: 'error', message: fault.message };
 }
 
-/** Lines and columns count from 1, and may be of a text that has changed since. */
+/** Lines and columns count from 1, and may refer to a text that has changed since. */
 function placeOf(doc: Text, { line, column }: Fault): number {
   const found = doc.line(Math.min(Math.max(line ?? 1, 1), doc.lines));
   return Math.min(found.from + Math.max((column ?? 1) - 1, 0), found.to);

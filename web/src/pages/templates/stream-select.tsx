@@ -1,4 +1,4 @@
-// Which stream a template's emails go through: one of the account's that are in use.
+// Which stream a template's emails go through: one of the account's streams in use.
 import { Select } from '@mantine/core';
 import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
 import { type Category, isAboutAccess } from '../../../../src/templates/categories.ts';

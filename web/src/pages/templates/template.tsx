@@ -1,5 +1,5 @@
-// One template: how it looks, what it needs, its versions; from here it is cloned, edited and
-// tried.
+// One template: how it looks, what it needs, its versions; it is cloned, edited and tested from
+// here.
 import {
   Badge,
   Button,

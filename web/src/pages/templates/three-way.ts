@@ -1,8 +1,8 @@
-// Two people changed one text: what each did to the version both began from, region by region, and
-// the text that comes of what somebody decides. Lines are compared, as in version control.
+// Two people changed one text: what each did to the version both started from, region by region,
+// and the text that results from the decisions. Lines are compared, as in version control.
 import { diff } from '@codemirror/merge';
 
-/** A stretch of lines; where nobody changed it, all three are alike. */
+/** A range of lines; if nobody changed it, all three are equal. */
 export interface Region {
   changedBy: 'nobody' | 'me' | 'them' | 'both';
   base: string[];
@@ -45,14 +45,17 @@ export function compareThree(base: string, mine: string, theirs: string): Region
   return regions;
 }
 
-/** As one region: of lines of JSON, half of each side's would be none. */
+/** As one region: half of one side's JSON and half of the other's would not be JSON. */
 export function compareWhole(base: string, mine: string, theirs: string): Region[] {
   const [b, m, t] = [base.split('\n'), mine.split('\n'), theirs.split('\n')];
   const region = { base: b, mine: m, theirs: t };
   return [{ changedBy: whoChanged(region), ...region }];
 }
 
-/** What one side changed is taken; where both did, what was decided, which is `mine` by default. */
+/**
+ * What only one side changed is taken; where both did, the decision applies, which is `mine` by
+ * default.
+ */
 export const mergedText = (regions: readonly Region[], decided: readonly Side[] = []): string =>
   regions
     .flatMap((region, place) =>
@@ -63,11 +66,11 @@ export const mergedText = (regions: readonly Region[], decided: readonly Side[] 
 interface Change {
   from: number;
   to: number;
-  /** How many lines more there are after it. */
+  /** By how many lines the text has grown after it. */
   longer: number;
 }
 
-/** By lines: each different line is one character to the comparison of characters. */
+/** By lines: each different line becomes one character for the character comparison. */
 function changesOf(before: string[], after: string[]): Change[] {
   const characters = new Map<string, string>();
   const toText = (lines: string[]) =>
@@ -86,7 +89,7 @@ function changesOf(before: string[], after: string[]): Change[] {
 }
 
 /**
- * Stretches of the base that were changed; those that touch are one, since they were seen as one.
+ * Ranges of the base that were changed; adjacent ones count as one, because they are seen as one.
  */
 function joined(changes: Change[]): [from: number, to: number][] {
   const stretches: [number, number][] = [];
@@ -98,7 +101,7 @@ function joined(changes: Change[]): [from: number, to: number][] {
   return stretches;
 }
 
-/** How much further down a line of the base stands in a text, behind all changes up to it. */
+/** How far a line of the base has moved down in a text, after all changes before it. */
 const shift = (changes: readonly Change[], line: number): number =>
   changes.reduce((sum, { to, longer }) => (to <= line ? sum + longer : sum), 0);
 

@@ -1,5 +1,5 @@
-// What helps while somebody types in the source: completion, brackets that close themselves,
-// search. A chunk of its own, fetched when the editor first has the focus (source-editor.tsx).
+// What helps while someone types in the source: completion, closing brackets, search. A chunk of
+// its own, fetched when the editor first gets the focus (source-editor.tsx).
 import {
   autocompletion,
   closeBrackets,
@@ -17,8 +17,8 @@ import type { Draft } from './draft.ts';
 export { startCompletion } from '@codemirror/autocomplete';
 
 /**
- * No braces and no tags are closed by themselves: who typed on to the end of `{% if x %}` or
- * `<p>a</p>` got a second `%}` or `</p>`, which Jinja2 takes for text.
+ * Braces and tags are not closed automatically: typing `{% if x %}` or `<p>a</p>` to the end
+ * produced a second `%}` or `</p>`, which Jinja2 takes for text.
  */
 const ONLY_THESE = { closeBrackets: { brackets: ['(', '[', "'", '"'] } };
 

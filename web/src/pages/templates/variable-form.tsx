@@ -1,5 +1,5 @@
-// A form for a template's variables, made from its schema: the preview and test sends use what
-// stands in it.
+// A form for a template's variables, built from its schema: the preview and test sends use its
+// values.
 import { Badge, Group, NumberInput, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { TemplateVariable } from '../../../../src/client/operations.ts';
@@ -81,7 +81,7 @@ interface JsonFieldProps {
   onChange: (value: unknown) => void;
 }
 
-/** Keeps what is typed while it is not JSON yet. */
+/** Keeps what is typed while it is not yet valid JSON. */
 export function JsonField({ label, description, value, onChange }: JsonFieldProps) {
   const written = value === undefined ? '' : JSON.stringify(value, null, 2);
   const [text, setText] = useState(written);

@@ -1,4 +1,4 @@
-// Saving and publishing what the editor shows, and the dialogs that they may lead to.
+// Saving and publishing what the editor shows, and the dialogs they may open.
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { readNow, useChange } from '../../operations.ts';
@@ -12,8 +12,8 @@ const ConflictDialog = later(async () => (await import('./conflict.tsx')).Confli
 const PublishDialog = later(async () => (await import('./publish-dialog.tsx')).PublishDialog);
 
 /**
- * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
- * what somebody else has saved since is neither overwritten nor put live.
+ * Saving creates a new version, publishing puts it in use. Both name the version shown here: what
+ * someone else has saved since is neither overwritten nor published.
  */
 export function useVersionActions(slug: string, work: Work) {
   const { draft, saved, base, dirty } = work;
@@ -26,8 +26,8 @@ export function useVersionActions(slug: string, work: Work) {
     else tellFault(fault);
   };
   const keep = async () => {
-    // The stream is no part of a version: one that stands here for long must not undo another's
-    // choice.
+    // The stream is not part of a version: an editor that was open for long must not undo another
+    // person's choice.
     const stream = draft.stream === saved.stream ? undefined : draft.stream;
     const { version } = await save
       .mutateAsync({ slug, ...draft, stream, base_version: base })
@@ -36,8 +36,8 @@ export function useVersionActions(slug: string, work: Work) {
     return version;
   };
   /**
-   * Saved by a call whose answer was lost: what somebody else is said to have saved is what stands
-   * here.
+   * Saved by a call whose answer was lost: the version that someone else seems to have saved is the
+   * one shown here.
    */
   const findSaved = async (fault: unknown): Promise<{ version: number }> => {
     if (!isStale(fault)) throw fault;

@@ -1,4 +1,5 @@
-// The versions of an account's template: which is used, what changed, publish and roll back.
+// The versions of an account's template: which one is in use and what changed; publish and roll
+// back.
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import type { OwnTemplate, TemplateVersionEntry } from '../../../../src/client/operations.ts';
@@ -18,7 +19,7 @@ const Diff = later(async () => (await import('./diff.tsx')).Diff);
 
 interface Compared {
   row: TemplateVersionEntry;
-  /** It came in between when this one was to be published. */
+  /** The version that someone saved before this one could be published. */
   insteadOf?: number;
 }
 
@@ -37,7 +38,7 @@ export function Versions({ template }: { template: OwnTemplate }) {
     return <Fault fault={versions.error} retry={versions.refetch} />;
   }
   const rows = versions.data?.data ?? [];
-  /** What was saved while somebody was about to publish another one. */
+  /** What was saved while someone was about to publish another version. */
   const showLater = async (late: number) => {
     const { data } = await versions.refetch();
     setPublishing(undefined);
@@ -164,7 +165,7 @@ interface ComparisonProps {
   hasSystem: boolean;
 }
 
-/** Against what it was made from: a version, or the system template behind it. */
+/** Compared with what it was made from: a version, or the system template. */
 function Comparison({ slug, row, hasSystem }: ComparisonProps) {
   const base = row.based_on !== null ? String(row.based_on) : hasSystem ? 'system' : null;
   const now = useRead('templates.getVersion', { slug, version: String(row.version) });

@@ -1,11 +1,11 @@
-// The draft on the editor's screen, beside the version it was begun from. Kept in this browser
-// until it is saved.
+// The draft on the editor's screen, next to the version it started from. Kept in this browser until
+// it is saved.
 import { useEffect, useState } from 'react';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useDraftKeeper } from '../../kept-draft.ts';
 import { type Draft, draftOf, isSameDraft } from './draft.ts';
 
-/** Begun from the newest version, or from what this browser kept of it. */
+/** Starts from the newest version, or from what this browser kept of it. */
 export function useWork(template: TemplateVersion) {
   const keeper = useDraftKeeper<Draft>(`template ${template.slug}`);
   const [begun] = useState(() => {
@@ -15,7 +15,7 @@ export function useWork(template: TemplateVersion) {
   const [restored, setRestored] = useState(begun?.at);
   const [draft, setDraft] = useState(() => begun?.draft ?? draftOf(template));
   const [saved, setSaved] = useState(() => draftOf(template));
-  /** The newest version that whoever edits has seen. */
+  /** The newest version that the person who edits has seen. */
   const [base, setBase] = useState(begun?.base ?? template.version!);
   const dirty = !isSameDraft(draft, saved);
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useWork(template: TemplateVersion) {
     saved,
     base,
     dirty,
-    /** When what was restored was written; undefined: nothing was. */
+    /** When the restored draft was written; undefined: nothing was restored. */
     restored,
     change: (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part })),
     isSaved: (version: number) => {
@@ -35,7 +35,7 @@ export function useWork(template: TemplateVersion) {
       setBase(version);
       setRestored(undefined);
     },
-    /** The stream is no part of a version. */
+    /** The stream is not part of a version. */
     merge: (merged: Draft, theirs: TemplateVersion) => {
       setDraft(merged);
       setSaved(({ stream }) => ({ ...draftOf(theirs), stream }));

@@ -1,5 +1,5 @@
-// The log of an endpoint: each delivery with its state; opened, its request and response, and the
-// way to try again.
+// The log of an endpoint: each delivery with its state; opened, its request and response, and a
+// button to retry it.
 
 import { Button, Drawer, Group, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -59,7 +59,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           leftSection={<RetryIcon size={14} />}
           onClick={() => {
             void deliveries.refetch();
-            // How many wait stands with the endpoint.
+            // The endpoint's own page shows how many are waiting.
             void client.invalidateQueries({ queryKey: ['webhooks.get'] });
           }}
         >

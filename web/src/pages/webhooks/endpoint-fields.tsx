@@ -1,4 +1,4 @@
-// What can be chosen of an endpoint, when it is added and when it is changed.
+// The settings of an endpoint, when it is added and when it is changed.
 import { Switch, TextInput } from '@mantine/core';
 import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { EventTypes } from './event-types.tsx';

@@ -1,11 +1,11 @@
-// Which events an endpoint is told of: all (also those to come), or a choice.
+// Which events an endpoint receives: all (including future types), or a selection.
 import '@mantine/core/styles/Chip.css';
 import { Chip, Group, Stack, Switch } from '@mantine/core';
 import { EVENT_TYPES } from '../../../../src/client/operations.ts';
 
 export type HookType = (typeof EVENT_TYPES)[number];
 
-/** What an endpoint gets that names none. */
+/** What an endpoint receives if it names none. */
 const aboutMessages = EVENT_TYPES.filter((type) => type !== 'subscription');
 
 interface EventTypesProps {

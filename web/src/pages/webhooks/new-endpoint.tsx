@@ -1,4 +1,4 @@
-// The dialog that registers an endpoint and then shows its secret, this once.
+// The dialog that registers an endpoint and then shows its secret, once.
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { type Output, useChange } from '../../operations.ts';

@@ -43,7 +43,7 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
           event_types: eventTypes,
         }),
   });
-  // A count is true only for what it was asked about.
+  // A count is valid only for the settings it was made with.
   const changed =
     <Value,>(set: (value: Value) => void) =>
     (value: Value) => {

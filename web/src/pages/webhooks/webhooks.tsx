@@ -1,4 +1,4 @@
-// Webhooks: the endpoints that are told about events.
+// Webhooks: the endpoints that receive events.
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
