@@ -1,6 +1,6 @@
-// GET /v1/messages/{sm_mail_id} for requests that took the short path (http/plain-requests.ts): what
-// programs ask again and again, over the same connection that they send on. Without a key it may be
-// a person's, from the dashboard: that is left to serve-operations.ts.
+// GET /v1/messages/{sm_mail_id}, for requests that took the short path (http/plain-requests.ts):
+// programs ask it again and again, over the same connection that they send on. Without a key it may
+// be a person's, from the dashboard: that is left to serve-operations.ts.
 import type { Caller } from '../accounts/directory.ts';
 import { answerJson } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
