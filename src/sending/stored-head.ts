@@ -58,8 +58,7 @@ export interface StoredAttachment {
   place?: Place;
 }
 
-// Every format ever written, all of which stay readable (tests/fixtures/stored-heads.json has one of
-// each):
+// Every format ever written; all stay readable (tests/fixtures/stored-heads.json has one of each):
 //   1  the StoredHead itself as JSON, without a version
 //   2  what is empty or follows from the rest is left out, without a version: a third of the time
 //      and of the bytes
