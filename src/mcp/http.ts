@@ -1,7 +1,7 @@
 // The MCP door over HTTP: who may connect from where is checked here, before any protocol. Mounted
 // by main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on its own port if MCP_PORT is
-// set. Calls of tools take the short path (http/plain-requests.ts) if nothing about them is unusual,
-// and so does what clients say before them over the same connection. After it: server.ts.
+// set. Calls of tools take the short path (http/plain-requests.ts) if nothing about them is
+// unusual, and so does what clients say before them over the same connection. After it: server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';

@@ -1,5 +1,5 @@
-// Plain requests compared with node:http: whatever bytes come, in whatever pieces, both give the same
-// answers.
+// Plain requests compared with node:http: whatever bytes come, in whatever pieces, both give the
+// same answers.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
