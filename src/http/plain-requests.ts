@@ -188,7 +188,9 @@ interface Connection {
 function refuseHalf(server: Server, socket: Socket, code: string): void {
   const error = Object.assign(new Error('The request is not complete.'), { code });
   const told = server.emit('clientError', error, socket);
-  if (!told) socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
+  if (told) return;
+  const status = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${CLOSE}\r\n`);
 }
 
 /**

@@ -22,7 +22,7 @@ import { recallOperations } from '../operations/recalls.ts';
 import { runBatch, sendBatch } from '../operations/send-batch.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
-import { type Accepted, withoutCopy } from '../sending/answer.ts';
+import type { Accepted } from '../sending/answer.ts';
 import type { BatchAnswer, BatchRequest } from '../sending/batch-request.ts';
 import { sendRequest } from '../sending/request.ts';
 import { suppressedRecipients } from '../suppressions/suppressions.ts';
@@ -68,6 +68,7 @@ const sendAsAgent = operation({
       idempotencyKey: idempotency_key,
       guardRepeats: alone && !wanted,
       askRepeats: !alone && !wanted,
+      tellSuppressed: true,
     });
     return {
       ...accepted.answer,
@@ -80,12 +81,12 @@ const sendAsAgent = operation({
 });
 
 /** No agent should report "sent" when the email waits, or when a recipient gets no copy. */
-async function factsOf(deps: OperationDeps, caller: Caller, { answer, send }: Accepted) {
+async function factsOf(deps: OperationDeps, caller: Caller, accepted: Accepted) {
+  const { answer, send, suppressed = [] } = accepted;
   if (send === undefined) return await stillHeld(deps, caller, answer.id);
-  const suppressed = await withoutCopy(deps, send);
   return {
     ...(send.approval === null ? {} : { held: await heldOf(deps, answer.id, send) }),
-    ...(suppressed.length > 0 ? { suppressed } : {}),
+    ...(suppressed.length > 0 ? { suppressed: [...suppressed] } : {}),
   };
 }
 

@@ -39,12 +39,6 @@ export const FENCE_FIELD = 'untrusted';
 /** Marks a part of an answer that consists entirely of our own words. */
 export const OURS = Symbol('ours');
 
-export interface Fenced {
-  content: Fields;
-  /** Whether anything was fenced. */
-  some: boolean;
-}
-
 export interface Known {
   /** Which objects consist entirely of our own words, such as a system template. */
   ours?: ((part: Fields) => boolean) | undefined;
@@ -56,16 +50,15 @@ export interface Known {
   parts?: readonly string[];
 }
 
-export function fence(content: Fields, { ours, listed, said, parts = [] }: Known = {}): Fenced {
-  const mark = newMark();
-  let some = false;
+export function fence(content: Fields, { ours, listed, said, parts = [] }: Known = {}): Fields {
+  let mark: string | undefined;
   let ownWords: string | undefined;
   const isOwn = (text: string): boolean => {
     ownWords ??= wordsOf(said);
     return text.length <= LONGEST_WORD && ownWords.includes(text);
   };
   const bound = (text: string): string => {
-    some = true;
+    mark ??= newMark();
     return `⟪${mark}⟫${cleaned(text)}⟪/${mark}⟫`;
   };
   const written = (text: string, isOurs: boolean): string => {
@@ -87,8 +80,7 @@ export function fence(content: Fields, { ours, listed, said, parts = [] }: Known
     );
   };
   const fenced = walk(content, false, false) as Fields;
-  if (!some) return { content: fenced, some };
-  return { content: { [FENCE_FIELD]: noticeOf(mark), ...fenced }, some };
+  return mark === undefined ? fenced : { [FENCE_FIELD]: noticeOf(mark), ...fenced };
 }
 
 /** Below these, the names of fields come from others too. */
@@ -211,17 +203,20 @@ function cleaned(text: string): string {
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cf}\u2028\u2029]+/gu;
 
 /** What an agent copied out of a result, without the marks. */
-export function unfenced(value: unknown): unknown {
-  if (typeof value === 'string') return value.includes('⟫') ? value.replace(MARK, '') : value;
-  if (Array.isArray(value)) return value.map(unfenced);
+export const unfenced = <Value>(value: Value): Value =>
+  holdsMark(value) ? (withoutMarks(value) as Value) : value;
+
+function holdsMark(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('⟫');
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsMark);
+}
+
+function withoutMarks(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(MARK, '');
+  if (Array.isArray(value)) return value.map(withoutMarks);
   // Numbers that must stay exact are objects (http/json-numbers.ts).
   if (typeof value !== 'object' || value === null || value instanceof Number) return value;
   const fields = Object.entries(value);
-  if (!fields.some(([, inside]) => holdsMark(inside))) return value;
-  return Object.fromEntries(fields.map(([name, inside]) => [name, unfenced(inside)]));
+  return Object.fromEntries(fields.map(([name, inside]) => [name, withoutMarks(inside)]));
 }
-
-const holdsMark = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? value.includes('⟫')
-    : typeof value === 'object' && value !== null && !(value instanceof Number);

@@ -50,14 +50,14 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttp {
   /** Most requests use the same name, so it is not parsed each time. */
   let knownHost: string | null = null;
 
-  function admit(field: Field, { remoteAddress }: Socket): Caller | Promise<Caller> {
+  function admit(field: Field, socket: Socket): Caller | Promise<Caller> {
     const host = field('host');
     if (host !== knownHost) knownHost = readKnownHost(host, hosts);
     const origin = field('origin');
     if (origin !== undefined) requireKnownOrigin(origin, hosts);
     const key = apiKeyIn(field('x-api-key'), field('authorization'));
     return deps.directory.authenticate(key, () =>
-      deps.addressOf(remoteAddress, field('x-forwarded-for')),
+      deps.addressOf(socket.remoteAddress, field('x-forwarded-for')),
     );
   }
 

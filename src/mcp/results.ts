@@ -30,7 +30,7 @@ export function refusal(
     ...advice,
   };
   const parts = (body.faults ?? []).map(({ message }) => message);
-  const { content: told } = fence(content, { said, listed: PLAIN, parts });
+  const told = fence(content, { said, listed: PLAIN, parts });
   return { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true };
 }
 

@@ -272,7 +272,7 @@ const call = (
   wanted: Record<string, unknown>,
 ): Promise<ToolAnswer> =>
   answer(deps, tool, caller, wanted, (via) =>
-    perform(deps, tool.operation, caller, unfenced(wanted) as Record<string, unknown>, via),
+    perform(deps, tool.operation, caller, unfenced(wanted), via),
   );
 
 /** The operation's answer as a tool result, or why it was refused. */
@@ -287,7 +287,7 @@ async function answer(
   try {
     const shown = show(await work(via)) as Record<string, unknown>;
     const listed = listedFields(operation.output);
-    const result = success(fence(shown, { ours, listed }).content);
+    const result = success(fence(shown, { ours, listed }));
     return isHeld(shown) ? { result, held: shown } : { result };
   } catch (error) {
     const about = {

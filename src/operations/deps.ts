@@ -11,7 +11,6 @@ import type { MailboxWaiting } from '../sandbox/waiting.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
-import type { AskSuppressed } from '../suppressions/suppressions.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { Making } from '../templates/making.ts';
 import type { Offering } from '../templates/offering.ts';
@@ -27,8 +26,6 @@ export interface OperationDeps extends AcceptDeps {
   catalog: Catalog;
   /** The system's templates and the account's own, as the account sees them. */
   templates: Offering;
-  /** Who gets no copy; combines questions asked at the same time. */
-  askSuppressed: AskSuppressed;
   dns: Dns;
   bounceDomain: string;
   /** Checks whether reports come back through the return path of a domain. */

@@ -15,9 +15,10 @@ import type { Clock } from '../process/clock.ts';
 import type { EmailClass } from '../queue/lanes.ts';
 import type { Database } from '../store/pool.ts';
 import { type KnownStreams, requireStream, unfitStream } from '../streams/streams.ts';
+import type { AskSuppressed } from '../suppressions/suppressions.ts';
 import { isAboutAccess as isAbout } from '../templates/categories.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
-import { type Accepted, answer } from './answer.ts';
+import { type Accepted, answer, withoutCopy } from './answer.ts';
 import { type Attachment, readAttachments } from './attachments.ts';
 import type { Batcher } from './batch.ts';
 import { type Content, checkBody, inline, makeContent } from './content.ts';
@@ -46,6 +47,8 @@ export interface AcceptDeps extends WarningDeps {
   clock: Clock;
   directory: Directory;
   render: RenderTemplate;
+  /** Who gets no copy; combines questions asked at the same time. */
+  askSuppressed: AskSuppressed;
   /** The account's streams that take email. */
   streams: (accountId: number) => Promise<KnownStreams>;
   batcher: Batcher;
@@ -69,6 +72,8 @@ export interface SendVia {
   guardRepeats?: boolean;
   /** Refuse a send that the same key made within a minute under another idempotency key. */
   askRepeats?: boolean;
+  /** Say which recipients get no copy. */
+  tellSuppressed?: boolean;
   /** One key for a whole batch, used if the send has none of its own. */
   claim?: BatchClaim;
   /**
@@ -90,7 +95,13 @@ export async function acceptSend(
   const prepared = await prepareSend(deps, caller, request, via);
   if ('answer' in prepared) return prepared;
   if (via.askRepeats) await requireNoTwin(deps, prepared);
-  return answer(deps, prepared, await deps.batcher.add(prepared));
+  if (!via.tellSuppressed) return answer(deps, prepared, await deps.batcher.add(prepared));
+  // Beside each other: one after the other, both would go to the database in smaller groups.
+  const [verdict, suppressed] = await Promise.all([
+    deps.batcher.add(prepared),
+    withoutCopy(deps, prepared),
+  ]);
+  return { ...answer(deps, prepared, verdict), suppressed };
 }
 
 /** The service's own emails still go out: password links, notices. */

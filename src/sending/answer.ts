@@ -20,6 +20,8 @@ export interface Accepted {
   limit: LimitState | null;
   /** Warnings about it although it was accepted, for the doors that show them. */
   warnings: readonly string[];
+  /** Recipients who get no copy, if that was asked. */
+  suppressed?: readonly string[];
   /** What was queued or held now; absent: an earlier send answered. */
   send?: PackedSend | undefined;
 }

@@ -1,6 +1,6 @@
 // An erased address must stay suppressed although nobody may know it any more: only its hash is
 // kept, which still matches when someone sends to the address again.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { addressKey } from '../addresses.ts';
 
 const PREFIX = 'erased:';
@@ -9,10 +9,7 @@ const PREFIX = 'erased:';
  * Replaces it in the lists. Bound to the account: in another, the same address has another hash.
  */
 export const erasedKey = (accountId: number, address: string): string =>
-  PREFIX +
-  createHash('sha256')
-    .update(`${accountId}\0${addressKey(address)}`)
-    .digest('hex');
+  PREFIX + hash('sha256', `${accountId}\0${addressKey(address)}`);
 
 /** Both forms in which an address may be in a list. */
 export const listedForms = (accountId: number, address: string): string[] => [

@@ -96,7 +96,7 @@ export type AskSuppressed = (recipients: readonly AskedRecipient[]) => Promise<S
 /** The same for many callers at once, in one query: every send of an agent asks. */
 export function askTogether(database: Database): AskSuppressed {
   const together = createGroupCommit<readonly AskedRecipient[], Set<string>>({
-    ...{ mostItems: 100, mostInFlight: 2 },
+    ...{ mostItems: 100, mostInFlight: 2, worthAnother: 48 },
     apart: ([first]) => first && database.shardOf(first.accountId),
     write: async (asked) => {
       const found = await suppressedAmong(database, asked.flat());

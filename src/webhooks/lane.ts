@@ -6,6 +6,8 @@ import type { DueDelivery, LeasedEndpoint } from './leases.ts';
 
 /** POSTs to one endpoint at a time. */
 const WIDTH = 4;
+/** Half of what is taken for one endpoint at a time. */
+const ROOM = 16;
 
 export interface QueuedDelivery {
   delivery: DueDelivery;
@@ -55,5 +57,8 @@ export function shut(lane: Lane): void {
 }
 
 export const isShort = (lane: Lane): boolean => !lane.shut && lane.queue.length < widthOf(lane);
+
+/** Gets more rows when some other lane needs them: one look for many lanes costs little more. */
+export const hasRoom = (lane: Lane): boolean => !lane.shut && lane.queue.length < ROOM;
 
 export const isDone = (lane: Lane): boolean => lane.inHand.size === 0 && (lane.dry || lane.shut);

@@ -8,10 +8,10 @@ import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import type { HookOutcome } from './attempt.ts';
 import type { DisabledReason, Health } from './health.ts';
-import { type EndpointKey, laneName } from './leases.ts';
+import { type EndpointKey, type LeasedEndpoint, laneName } from './leases.ts';
 
 export interface LaneNews {
-  endpoint: EndpointKey;
+  endpoint: EndpointKey & Pick<LeasedEndpoint, 'fifo'>;
   outcome?: HookOutcome;
   /** If the attempt changed it. */
   health?: Health;

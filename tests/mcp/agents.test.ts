@@ -302,7 +302,7 @@ describe('strangers’ text', () => {
     const marks = new Set<string>();
     for (const text of INJECTIONS) {
       for (const field of FIELDS) {
-        const { content } = fence({
+        const content = fence({
           id: 'msg_1',
           list: [{ [field]: [text], status: 'sent' }],
           [field]: { deep: text },
@@ -321,7 +321,7 @@ describe('strangers’ text', () => {
     }
     expect(marks.size).toBe(INJECTIONS.length * FIELDS.length);
     const ours = { id: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C', status: 'sent', note: 'It went.' };
-    expect(fence(ours, { listed: new Set(['status']) }).content).toEqual(ours);
+    expect(fence(ours, { listed: new Set(['status']) })).toEqual(ours);
   });
 
   it('through the tools: whatever they show of it is marked', async () => {
@@ -423,21 +423,21 @@ describe('strangers’ text', () => {
     expect(own.content.status).toBe(400);
     expect(own.fenced.detail).not.toMatch(/⟪/);
     for (const text of INJECTIONS) {
-      const { content } = fence({ detail: `It says "${text}".`, status: 400 }, { said: {} });
+      const content = fence({ detail: `It says "${text}".`, status: 400 }, { said: {} });
       expect(String(content.detail)).toMatch(/^It says "⟪(\w{10})⟫[^⟪⟫]*⟪\/\1⟫"\.$/);
-      const curly = fence({ detail: `It says “${text}”, not “${text}”.` }, { said: {} }).content;
+      const curly = fence({ detail: `It says “${text}”, not “${text}”.` }, { said: {} });
       expect(String(curly.detail)).toMatch(/^It says “⟪(\w{10})⟫[^⟪⟫]*⟪\/\1⟫”\.$/);
-      const both = fence({ detail: `"${text}" is “${text}”.` }, { said: {} }).content;
+      const both = fence({ detail: `"${text}" is “${text}”.` }, { said: {} });
       expect(isMarked(both, text)).toBe(true);
       // Whatever a part quotes, it cannot end what comes before it.
       const parts = [`there is "${text}" here`, text];
-      const told = fence({ detail: `In "${text}", ${parts[0]}` }, { said: {}, parts }).content;
+      const told = fence({ detail: `In "${text}", ${parts[0]}` }, { said: {}, parts });
       expect(isMarked(told, text)).toBe(true);
     }
   });
 
   it('what is copied out of a result is freed of its marks', () => {
-    const { content } = fence({ subject: 'Hi', sample: { a: [{ b: 'x' }], n: 1 } });
+    const content = fence({ subject: 'Hi', sample: { a: [{ b: 'x' }], n: 1 } });
     expect(unfenced(content)).toMatchObject({ subject: 'Hi', sample: { a: [{ b: 'x' }], n: 1 } });
   });
 });

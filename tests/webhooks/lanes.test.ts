@@ -78,6 +78,8 @@ function startWorker(leaseMs?: number): WebhookWorker {
     vault,
     clock,
     agent,
+    // What hangs here hangs until the test lets it go, however slow the machine is.
+    timeoutMs: 600_000,
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
   workers.push(worker);
