@@ -52,6 +52,16 @@ export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
 /** What takes long to draw, from when the page around it can be seen. `meanwhile` is as high. */
 export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; children: ReactNode }) {
   const [isPainted, setPainted] = useState(false);
-  useEffect(() => startTransition(() => setPainted(true)), []);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    // A frame begins with its callbacks and is painted after them.
+    const frame = requestAnimationFrame(() => {
+      timer = setTimeout(() => startTransition(() => setPainted(true)));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
   return isPainted ? <Suspense fallback={meanwhile}>{children}</Suspense> : meanwhile;
 }

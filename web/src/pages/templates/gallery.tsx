@@ -1,6 +1,6 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
 import '@mantine/core/styles/Chip.css';
-import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Title } from '@mantine/core';
+import { Badge, Box, Button, Chip, Group, Skeleton, Title } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -113,11 +113,11 @@ function CategoryOf({ category, rows, locale }: CategoryProps) {
       <Title order={2} mb="md">
         {capital(category)}
       </Title>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+      <div className="columns columns-xs-2 columns-md-3 columns-apart">
         {rows.map((row) => (
           <Card key={row.slug} {...{ row, locale }} />
         ))}
-      </SimpleGrid>
+      </div>
     </Box>
   );
 }
@@ -213,10 +213,10 @@ function askForWaiting(locale: string | undefined): void {
 
 function LoadingCards() {
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg" {...LOADING}>
+    <div className="columns columns-xs-2 columns-md-3 columns-apart" {...LOADING}>
       {['a', 'b', 'c', 'd', 'e', 'f'].map((card) => (
         <Skeleton key={card} height={292} radius="lg" />
       ))}
-    </SimpleGrid>
+    </div>
   );
 }
