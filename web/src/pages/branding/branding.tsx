@@ -170,28 +170,30 @@ function BrandingForm({ view }: { view: BrandingView }) {
               fault={faults.logo_url}
               disabled={!may}
             />
-            {fields.map(({ name, label, description, type }) => (
-              <TextInput
-                key={name}
-                label={label}
-                description={description}
-                type={type ?? 'text'}
-                placeholder={name === 'brand_name' ? view.defaults.brand_name : undefined}
-                value={form[name]}
-                error={faults[name]}
-                onChange={(event) => set(name, event.currentTarget.value)}
+            <AfterPaint meanwhile={<div className="below-logo" />}>
+              {fields.map(({ name, label, description, type }) => (
+                <TextInput
+                  key={name}
+                  label={label}
+                  description={description}
+                  type={type ?? 'text'}
+                  placeholder={name === 'brand_name' ? view.defaults.brand_name : undefined}
+                  value={form[name]}
+                  error={faults[name]}
+                  onChange={(event) => set(name, event.currentTarget.value)}
+                  disabled={!may}
+                />
+              ))}
+              <Textarea
+                label="Footer"
+                description="HTML, such as a postal address"
+                className="json-field"
+                value={form.footer_html}
+                error={faults.footer_html}
+                onChange={(event) => set('footer_html', event.currentTarget.value)}
                 disabled={!may}
               />
-            ))}
-            <Textarea
-              label="Footer"
-              description="HTML, such as a postal address"
-              className="json-field"
-              value={form.footer_html}
-              error={faults.footer_html}
-              onChange={(event) => set('footer_html', event.currentTarget.value)}
-              disabled={!may}
-            />
+            </AfterPaint>
           </Stack>
         </Paper>
         <AfterPaint meanwhile={<div className="branding-previews" />}>

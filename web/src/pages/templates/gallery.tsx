@@ -4,10 +4,11 @@ import { Badge, Box, Button, Chip, Group, Skeleton, Title } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { LANGUAGES } from '../../../../src/templates/languages.ts';
+import { inTurn } from '../../idle.ts';
 import { api, type Output, useRead } from '../../operations.ts';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
@@ -140,9 +141,11 @@ function fits(row: Row, shown: Shown, search: string): boolean {
 }
 
 function Card({ row, locale }: { row: Row; locale: string | undefined }) {
-  const { ref, entry } = useIntersection({ rootMargin: '300px' });
+  const { ref, entry } = useIntersection({ rootMargin: '100px' });
   const [seen, setSeen] = useState(false);
-  if (!seen && entry?.isIntersecting) setSeen(true);
+  const comesInSight = !seen && entry?.isIntersecting === true;
+  // Each thumbnail is a document, and nobody waits for the twelfth.
+  useEffect(() => (comesInSight ? inTurn(() => setSeen(true)) : undefined), [comesInSight]);
   return (
     <Link
       to="/templates/$slug"
