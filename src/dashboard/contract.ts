@@ -10,7 +10,7 @@
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
 //   downloads.
 // - Email is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
-//   `{html, images?}`, it posts back `{height}` and `{words}`, its first words.
+//   `{html, images?, measured?}`, it posts back `{height}` and `{words}`, its first words.
 import type { Role } from './views/common.ts';
 import type {
   AddPasskey,

@@ -7,7 +7,8 @@ import { framePolicy } from './security-headers.ts';
 /**
  * What DOMParser parses never runs. Replacing the whole element keeps the listener, so the next
  * post shows the next email. `images: false` shows it as email programs do that load no images. The
- * height and its first words are posted because the parent cannot look inside.
+ * height and its first words are posted because the parent cannot look inside; `measured: false`
+ * spares a thumbnail that.
  */
 const SCRIPT = `
 const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');
@@ -29,12 +30,13 @@ const firstWords = (body) => {
 addEventListener('message', (event) => {
   if (event.source !== parent || typeof event.data?.html !== 'string') return;
   const shown = new DOMParser().parseFromString(event.data.html, 'text/html');
-  parent.postMessage({ words: firstWords(shown.body) }, '*');
+  const { images, measured } = event.data;
+  if (measured !== false) parent.postMessage({ words: firstWords(shown.body) }, '*');
   for (const link of shown.querySelectorAll('a[href], area[href]')) {
     link.target = '_blank';
     link.rel = 'noopener noreferrer';
   }
-  if (event.data.images === false) {
+  if (images === false) {
     for (const image of shown.querySelectorAll('img, [background]')) {
       for (const name of ['src', 'srcset', 'background']) image.removeAttribute(name);
     }
@@ -45,6 +47,7 @@ addEventListener('message', (event) => {
   for (const meta of shown.querySelectorAll('meta[http-equiv]')) meta.remove();
   document.replaceChild(document.adoptNode(shown.documentElement), document.documentElement);
   sizes.disconnect();
+  if (measured === false) return;
   sizes.observe(document.documentElement);
   tell();
 });

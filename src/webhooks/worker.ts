@@ -35,7 +35,7 @@ const LEASE_MS = 30_000;
 const MOST_LANES = 256;
 /** Taken for one endpoint at a time. */
 const ROWS_EACH = 32;
-/** Each record takes the server a millisecond to plan, however many outcomes are in it. */
+/** One statement records as many outcomes as there are: what it costs is shared by them. */
 const RECORDED_TOGETHER = 32;
 const RECORDED_WITHIN_MS = 10;
 

@@ -1,14 +1,18 @@
 // Approving in a browser: the page "Waiting for approval" as emails come in, one held email and the
 // decision about it, the emailed link, and the page Connect.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import { makeApprovalLink } from '../../src/approvals/approval-links.ts';
 import { readUuid } from '../../src/ids.ts';
 import { systemClock } from '../../src/process/clock.ts';
-import { makeUser } from '../dashboard/dashboard-client.ts';
-import { anEmail } from '../support/service.ts';
+import { makeUser, openSignedIn } from '../dashboard/dashboard-client.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { findings, look, openDashboard, screenshot } from './dashboard.ts';
 
@@ -150,10 +154,17 @@ describe.skipIf(!dashboard)('The emailed link', () => {
 });
 
 describe.skipIf(!dashboard)('Connect', () => {
-  it('has a block for each client, with the service’s own address', async () => {
-    const { service, account } = await prepare();
-    const page = await dashboard!.open({ accountId: account.id, role: 'developer' });
+  let page: Page;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    ({ account } = await prepare());
+    page = await dashboard!.open({ accountId: account.id, role: 'developer' });
     await page.goto('/connect');
+  });
+
+  it('has a block for each client, with the service’s own address', async () => {
+    const { service } = dashboard!;
     const desktop = ['Claude Desktop', 'Claude Desktop, local'];
     const clients = ['Claude Code', ...desktop, 'Cursor', 'VS Code', 'Codex'];
     for (const name of clients) {
@@ -164,4 +175,54 @@ describe.skipIf(!dashboard)('Connect', () => {
     }
     await lookAtBoth(page, 'connect');
   });
+
+  it('has a block for each language, which sends as it stands there', async () => {
+    const { service } = dashboard!;
+    const runs: Record<string, (code: string) => Promise<unknown>> = {
+      curl: (code) => run('sh', ['-c', code]),
+      Node: importSnippet,
+      'Node, resend': importSnippet,
+      Python: (code) => run('python3', ['-c', code]),
+      // Without its opening tag, which only files have.
+      PHP: (code) => run('php', ['-r', code.replace('<?php', '')]),
+      // Most machines have no Go; it is read only.
+      Go: async () => undefined,
+    };
+    vi.stubEnv('SANDMARTIN_API_KEY', account.key);
+    vi.stubEnv('RESEND_BASE_URL', service.url);
+    const { api } = await openSignedIn(service, { accountId: account.id });
+    const sent = async () => (await api.messages.list({ limit: 20 })).data;
+    await page.getByRole('tab', { name: 'curl' }).waitFor();
+    const names = await page.getByRole('tablist').last().getByRole('tab').allTextContents();
+    expect(names).toEqual(Object.keys(runs));
+    await page.getByText(/ \(sm_live_\w+…\) can send/).waitFor();
+    for (const [name, send] of Object.entries(runs)) {
+      await page.getByRole('tab', { name, exact: true }).click();
+      const code = (await page.getByLabel(`Code for ${name}`).first().textContent())!;
+      expect(code).toContain('SANDMARTIN_API_KEY');
+      expect(code).toContain(service.url);
+      const before = (await sent()).length;
+      const outcome = await send(code);
+      if (name !== 'Go' && outcome !== MISSING) expect(await sent(), name).toHaveLength(before + 1);
+    }
+    for (const { from_email } of await sent()) expect(from_email).toBe('hello@example.com');
+  });
 });
+
+const MISSING = 'not installed';
+
+async function run(program: string, args: string[]): Promise<unknown> {
+  return await promisify(execFile)(program, args).catch((fault) => {
+    if (fault.code === 'ENOENT' || /No module named/.test(fault.stderr)) return MISSING;
+    throw fault;
+  });
+}
+
+/** In this process, which knows our client by its source. */
+async function importSnippet(code: string): Promise<void> {
+  const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const client = join(import.meta.dirname, '../../src/client/sandmartin.ts');
+  writeFileSync(join(folder, 'send.ts'), code.replace('sandmartin/client', client));
+  await import(join(folder, 'send.ts'));
+}

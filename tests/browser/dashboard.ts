@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { AxeResults } from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import type { MemberRole } from '../../src/accounts/scopes.ts';
@@ -180,8 +180,14 @@ export async function look(page: Page, name: string): Promise<void> {
   expect(faults.get(page), name).toEqual([]);
 }
 
+/**
+ * The costliest rule by far. Every page is looked at elsewhere, in light and dark, and its colours
+ * are the same at every width.
+ */
+export const WITHOUT_COLOURS: RunOptions = { rules: { 'color-contrast': { enabled: false } } };
+
 /** What axe-core takes for serious. */
-export async function findings(page: Page, rules: { runOnly?: string[] } = {}): Promise<string[]> {
+export async function findings(page: Page, rules: RunOptions = {}): Promise<string[]> {
   // Evaluated rather than added as a script: the page's policy would not let it in.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   // Emails are someone's HTML, in frames without an origin; the catalogue's tests look at those.

@@ -6,9 +6,10 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { addRelay } from '../relays/support.ts';
+import { takesScreenshots } from '../support/browser.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openDashboard, PASSWORD, told } from './dashboard.ts';
+import { openDashboard, PASSWORD, screenshot, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -84,6 +85,7 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     await until(isInDialog);
     await until(async () => (await dialog().locator('[aria-busy=true]').count()) === 0);
     expect(await page.evaluate('moved')).toEqual([]);
+    await pictureOnPhone();
     if (out === undefined) await page.keyboard.press('Escape');
     else {
       await dialog().getByRole('button', { name: out }).first().focus();
@@ -91,6 +93,22 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     }
     await dialog().waitFor({ state: 'detached' });
     await until(() => isFocused(opener));
+  }
+
+  let pictures = 0;
+
+  /** For people: as it looks on a phone at night. */
+  async function pictureOnPhone(): Promise<void> {
+    if (!takesScreenshots) return;
+    const before = page.viewportSize()!;
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 375, height: 720 });
+    await screenshot(page, `dialog-375-dark-${String(++pictures).padStart(2, '0')}`);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(before);
+    // The window moved them, not the dialog.
+    await page.evaluate(`new Promise((done) => requestAnimationFrame(() =>
+      requestAnimationFrame(() => done(moved.length = 0))))`);
   }
 
   const button = (name: string | RegExp) =>

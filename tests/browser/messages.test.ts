@@ -87,14 +87,15 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.goto('/messages');
     await page.getByRole('searchbox').fill('to:@example.net letter tag:rare from:@example.com');
     await page.getByText('One message, that is all').waitFor();
-    await page.locator('input[aria-label=Time]').click();
-    await page.getByRole('option', { name: 'Last hour' }).click();
+    const time = page.getByRole('combobox', { name: 'Time' });
+    await time.selectOption({ label: 'Last hour' });
     await page.waitForURL(/after/);
     await page.reload();
     await page.getByText('Letter 7', { exact: true }).waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe(
       'to:@example.net letter tag:rare from:@example.com after:1h',
     );
+    expect(await time.inputValue()).toBe('1h');
     await page.getByRole('searchbox').fill('after:2020-01-01 before:2020-01-02');
     await page.getByText('Nothing matches').waitFor();
     await page.getByRole('searchbox').fill('colour:red status:lost');

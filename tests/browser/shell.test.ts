@@ -7,7 +7,7 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { findings, look, openDashboard, screenshot, told } from './dashboard.ts';
+import { findings, look, openDashboard, screenshot, told, WITHOUT_COLOURS } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -215,7 +215,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     // What Web Vitals call good.
     expect(await page.evaluate('layoutShift')).toBeLessThan(0.1);
-    expect(await findings(page)).toEqual([]);
+    expect(await findings(page, WITHOUT_COLOURS)).toEqual([]);
     // Nor is a table wider than its box: what a row can do would be out of sight.
     for (const width of [768, 1280]) {
       await page.setViewportSize({ width, height: 900 });
@@ -251,7 +251,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     const { y, height } = (await dialog.getByRole('button').last().boundingBox())!;
     expect(y + height).toBeLessThan(600);
     await page.setViewportSize({ width: 390, height: 844 });
-    expect(await findings(page)).toEqual([]);
+    expect(await findings(page, WITHOUT_COLOURS)).toEqual([]);
     await screenshot(page, `dialog-${button.replaceAll(/\W+/g, '-')}`);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

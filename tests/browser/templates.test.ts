@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
-import { look, openDashboard, told } from './dashboard.ts';
+import { look, openDashboard, screenshot, told } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
 const welcome = { template: 'welcome', variables: { ...JSON.parse(sample), name: 'Bo' } };
@@ -83,7 +83,7 @@ describe.skipIf(!dashboard)('Templates', () => {
       for (const other of [beside, below]) expect(overlap(box, other), `${width}`).toBe(false);
       if (width === 375) expect(box.x).toBe(beside.x);
       else expect(box.y + box.height / 2).toBeCloseTo(beside.y + beside.height / 2, 0);
-      await look(page, `templates-in-german-${width}`);
+      await screenshot(page, `templates-in-german-${width}`);
     }
     await language.selectOption({ label: 'Default language' });
     await words

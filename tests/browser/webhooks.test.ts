@@ -11,6 +11,8 @@ import { look, openDashboard, told } from './dashboard.ts';
 
 const answers = { status: 500 };
 const received: string[] = [];
+/** Those of the last request, as they were sent. */
+let headers: string[] = [];
 const receiver = createServer((request, response) => {
   let body = '';
   request.on('data', (chunk) => {
@@ -18,6 +20,7 @@ const receiver = createServer((request, response) => {
   });
   request.on('end', () => {
     received.push(body);
+    headers = request.rawHeaders;
     response.writeHead(answers.status).end(answers.status === 200 ? 'thanks' : 'no, not now');
   });
 }).listen(0, '127.0.0.1');
@@ -37,6 +40,8 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     page = await open({ accountId: account.id, role: 'developer' });
   });
 
+  const state = (name: string): Locator => page.getByRole('radio', { name, exact: true });
+
   it('begin with an address, and a secret that is shown once', async () => {
     const url = hookUrl();
     await page.goto('/webhooks');
@@ -53,20 +58,36 @@ describe.skipIf(!dashboard)('Webhooks', () => {
 
   it('fail, are retried by hand, are delivered', async () => {
     const { service } = dashboard!;
-    await service.send(account.key, anEmail({ to: ['delivered@simulator.test'] }));
+    const sent = await service.send(account.key, anEmail({ to: ['delivered@simulator.test'] }));
     // Nobody reloads.
     const failed = page.getByRole('button', { name: /Pending.*answered 500 · 1 attempt/ });
     await failed.waitFor();
     await fact(page, 'Waiting', '1').waitFor();
+    // Whom and what it is about.
+    expect(await failed.innerText()).toContain('delivered@simulator.test');
+    expect(await failed.innerText()).toContain(sent.body.id);
     await look(page, 'webhook');
+    await state('Delivered').check();
+    await page.getByText('No deliveries in this state').waitFor();
+    await state('Failed').check();
     await failed.click();
+    expect(new URL(page.url()).searchParams.get('state')).toBe('failed');
     const drawer = page.getByRole('dialog');
     await drawer.getByText('no, not now').waitFor();
+    const request = await drawer.getByRole('region', { name: 'Request' }).innerText();
+    for (let at = 0; at < headers.length; at += 2) {
+      // Those of the connection are not ours.
+      if (/^(host|connection|content-length)$/i.test(headers[at]!)) continue;
+      expect(request.toLowerCase()).toContain(`${headers[at]}: ${headers[at + 1]}`.toLowerCase());
+    }
+    expect(await drawer.locator('.fact', { hasText: 'Next attempt' }).innerText()).toMatch(/\bin /);
     await look(page, 'webhook-delivery');
     answers.status = 200;
     await drawer.getByRole('button', { name: 'Send now' }).click();
     await drawer.getByText('Delivered', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
+    await page.getByText('No deliveries in this state').waitFor();
+    await state('All').check();
     await page.getByRole('button', { name: /Delivered.*answered 200 · 2 attempts/ }).waitFor();
     await fact(page, 'Waiting', '0').waitFor();
     expect(JSON.parse(received.at(-1)!)).toMatchObject({ event_type: 'delivery' });

@@ -265,7 +265,10 @@ const connect = createRoute({
     ...(typeof search.agent === 'string' && { agent: search.agent }),
     ...(typeof search.program === 'string' && { program: search.program }),
   }),
-  loader: ({ context: { queries } }) => readAhead(queries, 'usage.get', {}),
+  loader: ({ context: { queries } }) => {
+    readAhead(queries, 'usage.get', {});
+    rowsAhead(queries, 'keys.list', {});
+  },
   component: lazyRouteComponent(() => import('./pages/connect/connect.tsx'), 'ConnectPage'),
 });
 

@@ -4,10 +4,15 @@ import { Group, Modal, type ModalProps, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ActionFault } from './fault.tsx';
 import { useFocusBack } from './focus-back.ts';
+import { OnceOpened } from './later.tsx';
 
 export function Dialog(props: ModalProps) {
   useFocusBack(props.opened);
-  return <Modal {...props} returnFocus={false} />;
+  return (
+    <OnceOpened opened={props.opened}>
+      <Modal {...props} returnFocus={false} />
+    </OnceOpened>
+  );
 }
 
 /**

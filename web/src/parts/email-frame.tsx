@@ -38,7 +38,8 @@ export function EmailFrame({
 
   const show = () => {
     const { html, images } = newest.current;
-    frame.current?.contentWindow?.postMessage({ html, images }, '*');
+    // Nobody clicks in a thumbnail, or asks how high it is.
+    frame.current?.contentWindow?.postMessage({ html, images, measured: !inert }, '*');
   };
   useEffect(() => {
     const listen = (event: MessageEvent<{ height?: unknown; words?: unknown }>) => {

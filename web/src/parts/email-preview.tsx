@@ -41,13 +41,26 @@ type View = 'desktop' | 'phone' | 'text';
  */
 const WIDTHS = { desktop: 640, phone: 375 };
 
-export function EmailPreview({
+/** The switches and the line in the inbox. */
+const ABOVE_PAPER = 136;
+
+export function EmailPreview(props: PreviewProps) {
+  const { minHeight = 480, plain = false } = props;
+  // It takes as long as the page around it, whose reader looks at the heading first.
+  return (
+    <AfterPaint meanwhile={<div style={{ height: minHeight + (plain ? 0 : ABOVE_PAPER) }} />}>
+      <Preview {...props} {...{ minHeight, plain }} />
+    </AfterPaint>
+  );
+}
+
+function Preview({
   email,
   title,
   fault,
-  minHeight = 480,
-  plain = false,
-}: PreviewProps) {
+  minHeight,
+  plain,
+}: PreviewProps & { minHeight: number; plain: boolean }) {
   const [chosen, setView] = useState<View>('desktop');
   const [dark, setDark] = useState(false);
   const [images, setImages] = useState(true);
@@ -126,15 +139,11 @@ function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: 
         ) : (
           <div className="mail-paper" style={{ width: width * scale, height: full * scale }}>
             <div className="mail-scaled" style={{ width, transform: `scale(${scale})` }}>
-              {/* A separate document takes as long to load as the page around it, so its room is
-                  reserved. */}
-              <AfterPaint meanwhile={null}>
-                <EmailFrame
-                  {...{ html, title, dark, images, width, onWords }}
-                  height={full}
-                  onHeight={setHeight}
-                />
-              </AfterPaint>
+              <EmailFrame
+                {...{ html, title, dark, images, width, onWords }}
+                height={full}
+                onHeight={setHeight}
+              />
             </div>
           </div>
         )}

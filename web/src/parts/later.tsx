@@ -56,6 +56,16 @@ export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
 /** Something slow to draw, once the page around it is visible. `meanwhile` has the same height. */
 export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; children: ReactNode }) {
   const [isPainted, setPainted] = useState(false);
-  useEffect(() => startTransition(() => setPainted(true)), []);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    // A frame begins with its callbacks and is painted after them.
+    const frame = requestAnimationFrame(() => {
+      timer = setTimeout(() => startTransition(() => setPainted(true)));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
   return isPainted ? <Suspense fallback={meanwhile}>{children}</Suspense> : meanwhile;
 }

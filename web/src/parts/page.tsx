@@ -1,6 +1,7 @@
 // The frame of a page: its heading with actions, sections, empty states and placeholder rows while
-// it loads.
-import { Box, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+// it loads. Plain elements where every page has them: a component of Mantine's takes ten times as
+// long.
+import { Center, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
 export interface PageProps {
@@ -20,23 +21,19 @@ export function Page({ title, lead, back, actions, wide, children }: PageProps) 
     document.title = `${title} · Sandmartin`;
   }, [title]);
   return (
-    <Box className="page" data-wide={wide || undefined}>
-      <Box className="page-head">
-        <Box miw={0}>
-          {back && <Box mb={6}>{back}</Box>}
-          <Title order={1} className="page-title" tabIndex={-1}>
+    <div className="page" data-wide={wide || undefined}>
+      <div className="page-head">
+        <div>
+          {back && <div className="page-back">{back}</div>}
+          <h1 className="page-title" tabIndex={-1}>
             {title}
-          </Title>
-          {lead && (
-            <Text c="dimmed" size="sm" mt={4} maw={680} component="div">
-              {lead}
-            </Text>
-          )}
-        </Box>
-        {actions && <Group gap="xs">{actions}</Group>}
-      </Box>
+          </h1>
+          {lead && <div className="lead">{lead}</div>}
+        </div>
+        {actions && <div className="page-actions">{actions}</div>}
+      </div>
       {children}
-    </Box>
+    </div>
   );
 }
 
@@ -49,20 +46,16 @@ interface SectionProps {
 
 export function Section({ title, lead, actions, children }: SectionProps) {
   return (
-    <Box component="section" mb={36}>
-      <Group justify="space-between" align="flex-end" mb="sm" gap="xs">
-        <Box>
-          <Title order={2}>{title}</Title>
-          {lead && (
-            <Text c="dimmed" size="sm" mt={2} maw={680} component="div">
-              {lead}
-            </Text>
-          )}
-        </Box>
+    <section className="section">
+      <div className="section-head">
+        <div>
+          <h2 className="section-title">{title}</h2>
+          {lead && <div className="lead">{lead}</div>}
+        </div>
         {actions}
-      </Group>
+      </div>
       {children}
-    </Box>
+    </section>
   );
 }
 
@@ -78,12 +71,12 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
     <Paper className="empty">
       <Center>
         <Stack align="center" gap={6} maw={440} ta="center">
-          {icon && <Box className="empty-icon">{icon}</Box>}
+          {icon && <div className="empty-icon">{icon}</div>}
           <Text fw={600}>{title}</Text>
           <Text c="dimmed" size="sm" component="div">
             {children}
           </Text>
-          {action && <Box mt="sm">{action}</Box>}
+          {action && <div className="empty-action">{action}</div>}
         </Stack>
       </Center>
     </Paper>
@@ -122,13 +115,9 @@ export function TableBox({ children, label }: { children: ReactNode; label: stri
 /** A label above its value. */
 export function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Box className="fact" miw={0} maw="100%">
-      <Text size="xs" c="dimmed" mb={2}>
-        {label}
-      </Text>
-      <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
-    </Box>
+    <div className="fact">
+      <div className="fact-label">{label}</div>
+      <div className="fact-value">{children}</div>
+    </div>
   );
 }

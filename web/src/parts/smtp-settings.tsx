@@ -1,6 +1,6 @@
 // The settings that a program needs to send through this service by SMTP. Shown beside the keys,
 // because a key is the password.
-import { SimpleGrid, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useMe } from '../session.ts';
 import { CopyLine } from './copy.tsx';
 import { Fact } from './page.tsx';
@@ -20,7 +20,7 @@ export function SmtpSettings({ password }: { password?: string }) {
     smtp.securePort !== null && `${smtp.securePort} with TLS`,
   ].filter((port) => port !== false);
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+    <div className="columns columns-sm-2">
       <Fact label="Host">
         <CopyLine value={smtp.host} label="Copy the host" />
       </Fact>
@@ -35,6 +35,6 @@ export function SmtpSettings({ password }: { password?: string }) {
           <CopyLine value={password} label="Copy the password" />
         )}
       </Fact>
-    </SimpleGrid>
+    </div>
   );
 }

@@ -5,6 +5,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { type AnyRouter, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { idle } from '../idle.ts';
 
 export function useCodeAhead(): void {
   const router = useRouter();
@@ -27,13 +28,6 @@ async function atRest(queries: QueryClient): Promise<void> {
   do await idle();
   while (queries.isFetching() > 0);
 }
-
-const idle = (): Promise<unknown> =>
-  new Promise((done) => {
-    // Safari does not have this.
-    if ('requestIdleCallback' in globalThis) requestIdleCallback(done);
-    else setTimeout(done, 200);
-  });
 
 /** People who pay for each byte get what they open, and nothing else. */
 const isMetered = (): boolean =>

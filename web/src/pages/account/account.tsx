@@ -8,7 +8,6 @@ import {
   List,
   Paper,
   Progress,
-  SimpleGrid,
   Stack,
   Switch,
   Text,
@@ -76,7 +75,7 @@ function Plan({ account: { plan, quota, created_at, id } }: { account: Account }
   return (
     <Section title="Plan">
       <Paper p="lg">
-        <SimpleGrid cols={{ base: 2, sm: 4 }} mb="lg">
+        <div className="columns columns-2 columns-sm-4 above-bar">
           <Fact label="Plan">
             <Badge color={plan === 'paid' ? 'martin' : 'yellow'}>
               {plan === 'paid' ? 'Paid' : 'Free'}
@@ -87,7 +86,7 @@ function Plan({ account: { plan, quota, created_at, id } }: { account: Account }
           <Fact label="Account">
             {id}, since <Time at={created_at} />
           </Fact>
-        </SimpleGrid>
+        </div>
         <Group justify="space-between" mb={8}>
           <Text size="sm">
             {count.format(quota.used)} used today, {count.format(quota.left)} left

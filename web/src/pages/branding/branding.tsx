@@ -6,7 +6,6 @@ import {
   Group,
   Paper,
   Select,
-  SimpleGrid,
   Slider,
   Stack,
   Text,
@@ -21,6 +20,7 @@ import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
 import { useDrawn } from '../../parts/drawn.ts';
 import { EmailPreview } from '../../parts/email-preview.tsx';
+import { AfterPaint } from '../../parts/later.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -170,31 +170,35 @@ function BrandingForm({ view }: { view: BrandingView }) {
               fault={faults.logo_url}
               disabled={!may}
             />
-            {fields.map(({ name, label, description, type }) => (
-              <TextInput
-                key={name}
-                label={label}
-                description={description}
-                type={type ?? 'text'}
-                placeholder={name === 'brand_name' ? view.defaults.brand_name : undefined}
-                value={form[name]}
-                error={faults[name]}
-                onChange={(event) => set(name, event.currentTarget.value)}
+            <AfterPaint meanwhile={<div className="below-logo" />}>
+              {fields.map(({ name, label, description, type }) => (
+                <TextInput
+                  key={name}
+                  label={label}
+                  description={description}
+                  type={type ?? 'text'}
+                  placeholder={name === 'brand_name' ? view.defaults.brand_name : undefined}
+                  value={form[name]}
+                  error={faults[name]}
+                  onChange={(event) => set(name, event.currentTarget.value)}
+                  disabled={!may}
+                />
+              ))}
+              <Textarea
+                label="Footer"
+                description="HTML, such as a postal address"
+                className="json-field"
+                value={form.footer_html}
+                error={faults.footer_html}
+                onChange={(event) => set('footer_html', event.currentTarget.value)}
                 disabled={!may}
               />
-            ))}
-            <Textarea
-              label="Footer"
-              description="HTML, such as a postal address"
-              className="json-field"
-              value={form.footer_html}
-              error={faults.footer_html}
-              onChange={(event) => set('footer_html', event.currentTarget.value)}
-              disabled={!may}
-            />
+            </AfterPaint>
           </Stack>
         </Paper>
-        <BrandingPreviews slugs={slugs} onSlugs={setSlugs} previews={shown?.previews ?? []} />
+        <AfterPaint meanwhile={<div className="branding-previews" />}>
+          <BrandingPreviews slugs={slugs} onSlugs={setSlugs} previews={shown?.previews ?? []} />
+        </AfterPaint>
       </div>
     </Page>
   );
@@ -273,9 +277,9 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
     label: name,
   }));
   return (
-    <div>
+    <div className="branding-previews">
       {/* In a row of their own: the emails below have any height. */}
-      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs" mb="sm">
+      <div className="columns columns-xs-3 columns-close preview-choices">
         {slugs.map((slug, place) => (
           <Select
             // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands in them
@@ -290,8 +294,8 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
             }
           />
         ))}
-      </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }} spacing="lg">
+      </div>
+      <div className="columns columns-lg-2 columns-xl-3 columns-apart">
         {slugs.map((slug, place) => {
           const found = previews.find((preview) => preview.slug === slug);
           return (
@@ -305,7 +309,7 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
             />
           );
         })}
-      </SimpleGrid>
+      </div>
     </div>
   );
 }

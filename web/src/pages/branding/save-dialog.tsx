@@ -1,7 +1,7 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
 // and as they would be. If someone else has saved since, what each person changed.
 
-import { Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
@@ -130,11 +130,10 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
           onChange={setSlug}
         />
       </Group>
-      <SimpleGrid
-        cols={2}
-        className="rehearsal-emails"
-        role="region"
+      <section
+        className="columns columns-2 rehearsal-emails"
         aria-label="Before and after"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it needs a place in the tab order (WCAG 2.1.1)
         tabIndex={0}
       >
         <EmailPreview
@@ -149,7 +148,7 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
           fault={then.error?.message}
           title="The email as it would be"
         />
-      </SimpleGrid>
+      </section>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 // sender filled in.
 import { Alert, Tabs, Text } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useRead } from '../../operations.ts';
+import { useRead, useRows } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
@@ -24,6 +24,10 @@ export function ConnectPage() {
 
 function Ways({ sender }: { sender: string | null }) {
   const { service } = useMe();
+  const keys = useRows('keys.list', {});
+  const sending = keys.rows.find(
+    ({ scopes, revoked_at }) => revoked_at === null && scopes.includes('email:send'),
+  );
   const here: Here = {
     baseUrl: service.baseUrl,
     mcpUrl: service.mcpUrl,
@@ -36,6 +40,11 @@ function Ways({ sender }: { sender: string | null }) {
       lead={
         <>
           Paste one of these. The key comes from the environment as {KEY}:{' '}
+          {sending && (
+            <>
+              {sending.name ?? 'the key'} (<code>{sending.prefix}…</code>) can send, or{' '}
+            </>
+          )}
           <Link to="/keys" className="plain-link">
             create one for each program
           </Link>

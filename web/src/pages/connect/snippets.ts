@@ -147,18 +147,17 @@ requests.post(
     where: 'Without a library',
     code: ({ baseUrl, from, key }) =>
       `<?php
-$call = curl_init('${baseUrl}/v1/send');
-curl_setopt_array($call, [
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-Key: ' . getenv('${key}')],
-    CURLOPT_POSTFIELDS => json_encode([
+$call = stream_context_create(['http' => [
+    'method' => 'POST',
+    'header' => ['Content-Type: application/json', 'X-API-Key: ' . getenv('${key}')],
+    'content' => json_encode([
         'from_email' => '${from}',
         'to' => ['ada@example.com'],
         'subject' => 'Hello',
         'text' => 'It works.',
     ]),
-]);
-echo curl_exec($call);`,
+]]);
+echo file_get_contents('${baseUrl}/v1/send', false, $call);`,
   },
   {
     name: 'Go',
@@ -170,14 +169,5 @@ request, _ := http.NewRequest("POST", "${baseUrl}/v1/send", body)
 request.Header.Set("Content-Type", "application/json")
 request.Header.Set("X-API-Key", os.Getenv("${key}"))
 response, err := http.DefaultClient.Do(request)`,
-  },
-  {
-    name: 'SMTP',
-    where: 'For programs that send by SMTP; the operator opens the port with SMTP_PORT',
-    code: ({ baseUrl, key }) =>
-      `Host: ${new URL(baseUrl).hostname}
-Port: 587, or the one in SMTP_PORT (STARTTLS)
-User: sandmartin
-Password: $${key}`,
   },
 ];

@@ -1,5 +1,5 @@
 // One message: its live timeline, who got it, what it looked like and what was said about it.
-import { Badge, Button, Grid, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
@@ -78,14 +78,12 @@ function OneMessage({ message }: { message: MessageDetails }) {
       }
     >
       <Envelope message={message} content={content.data} />
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <Side message={message} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 8 }}>
+      <div className="two-parts">
+        <Side message={message} />
+        <div>
           <Panels message={message} content={content} />
-        </Grid.Col>
-      </Grid>
+        </div>
+      </div>
     </Page>
   );
 }

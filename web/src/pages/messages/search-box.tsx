@@ -1,7 +1,16 @@
 // The box above the messages, with the most common searches at hand, and saved searches.
-import { ActionIcon, Button, Group, Popover, Select, Table, Text, TextInput } from '@mantine/core';
+import {
+  ActionIcon,
+  Button,
+  Group,
+  NativeSelect,
+  Popover,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
+import { type ChangeEvent, useState } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { ChevronDownIcon, InfoIcon, SearchIcon, TrashIcon } from '../../parts/icons.tsx';
@@ -34,9 +43,9 @@ const states = [
 export function SearchBox({ text, faults, onText }: BoxProps) {
   const box = useTyped(text, onText);
   const typed = box.value;
-  const set = (field: Field) => (value: string | null) =>
-    onText(withField(typed, field, value ?? ''));
-  const period = fieldIn(typed, 'after');
+  const set = (field: Field) => (event: ChangeEvent<HTMLSelectElement>) =>
+    onText(withField(typed, field, event.currentTarget.value));
+  const [status, period] = [fieldIn(typed, 'status'), fieldIn(typed, 'after')];
   return (
     <search>
       <Group mb="md" gap="xs" align="flex-start">
@@ -52,25 +61,17 @@ export function SearchBox({ text, faults, onText }: BoxProps) {
           error={faults.length > 0 ? faults.join(' ') : undefined}
           {...box}
         />
-        <Select
+        <NativeSelect
           aria-label="Status"
           w={142}
-          data={states}
-          value={
-            states.some(({ value }) => value === fieldIn(typed, 'status'))
-              ? fieldIn(typed, 'status')
-              : null
-          }
+          data={withTyped(states, status, status)}
+          value={status}
           onChange={set('status')}
         />
-        <Select
+        <NativeSelect
           aria-label="Time"
           w={150}
-          data={
-            periods.some(({ value }) => value === period)
-              ? periods
-              : [...periods, { value: period, label: `After ${period}` }]
-          }
+          data={withTyped(periods, period, `After ${period}`)}
           value={period}
           onChange={set('after')}
         />
@@ -79,6 +80,12 @@ export function SearchBox({ text, faults, onText }: BoxProps) {
     </search>
   );
 }
+
+type Choice = (typeof periods)[number];
+
+/** What somebody typed need not be one of the choices. */
+const withTyped = (choices: Choice[], value: string, label: string): Choice[] =>
+  choices.some((it) => it.value === value) ? choices : [...choices, { value, label }];
 
 function Help() {
   return (

@@ -1,7 +1,7 @@
 // The same recipients broken down by template, tag, stream, domain or relay, each linked to its
 // messages; why some bounced; and all of it as a file.
 
-import { Button, Group, Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Table, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Analytics } from '../../../../src/client/operations.ts';
 import { downloadText } from '../../parts/download.ts';
@@ -104,7 +104,7 @@ export function Breakdown({ analytics, days, by, onBy }: BreakdownProps) {
           </Table>
         </TableBox>
       )}
-      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="md">
+      <div className="columns columns-sm-2 below-table">
         <Paper p="lg">
           <Title order={3} size="sm" mb="xs">
             Time to deliver
@@ -136,7 +136,7 @@ export function Breakdown({ analytics, days, by, onBy }: BreakdownProps) {
             </Group>
           ))}
         </Paper>
-      </SimpleGrid>
+      </div>
     </Section>
   );
 }

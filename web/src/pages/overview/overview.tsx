@@ -2,17 +2,7 @@
 // email: the quickstart.
 import { Segments } from '../../parts/segments.tsx';
 import '@mantine/core/styles/Progress.css';
-import {
-  Alert,
-  Box,
-  Group,
-  Paper,
-  Progress,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Text,
-} from '@mantine/core';
+import { Alert, Box, Group, Paper, Progress, Skeleton, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -158,7 +148,7 @@ interface FiguresProps {
 
 function Figures({ data, usage }: FiguresProps) {
   return (
-    <SimpleGrid cols={{ base: 2, md: 4 }} mb={36} spacing="md">
+    <div className="section columns columns-2 columns-md-4">
       <Figure
         label="Recipients"
         value={data && count.format(data.totals.recipients)}
@@ -185,7 +175,7 @@ function Figures({ data, usage }: FiguresProps) {
       <Box style={{ gridColumn: '1 / -1' }}>
         <QuotaBar quota={usage} />
       </Box>
-    </SimpleGrid>
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@
 import '@mantine/core/styles/Checkbox.css';
 import '@mantine/core/styles/CheckboxCard.css';
 import '@mantine/core/styles/CheckboxIndicator.css';
-import { Alert, Button, Checkbox, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -36,11 +36,11 @@ export function RecoveryCodesDialog({
           Each code signs you in once if you lose your phone or passkey. They are not shown again,
           and earlier codes no longer work.
         </Alert>
-        <SimpleGrid cols={2} spacing="xs" data-testid="recovery-codes">
+        <div className="columns columns-2 columns-close" data-testid="recovery-codes">
           {codes?.map((code) => (
             <code key={code}>{code}</code>
           ))}
-        </SimpleGrid>
+        </div>
         <Group gap="xs">
           <Button
             variant="default"

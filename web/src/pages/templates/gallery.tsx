@@ -1,13 +1,14 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
 import '@mantine/core/styles/Chip.css';
-import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Title } from '@mantine/core';
+import { Badge, Box, Button, Chip, Group, Skeleton, Title } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { LANGUAGES } from '../../../../src/templates/languages.ts';
+import { inTurn } from '../../idle.ts';
 import { api, type Output, useRead } from '../../operations.ts';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
@@ -113,11 +114,11 @@ function CategoryOf({ category, rows, locale }: CategoryProps) {
       <Title order={2} mb="md">
         {capital(category)}
       </Title>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+      <div className="columns columns-xs-2 columns-md-3 columns-apart">
         {rows.map((row) => (
           <Card key={row.slug} {...{ row, locale }} />
         ))}
-      </SimpleGrid>
+      </div>
     </Box>
   );
 }
@@ -138,9 +139,11 @@ function fits(row: Row, shown: Shown, search: string): boolean {
 }
 
 function Card({ row, locale }: { row: Row; locale: string | undefined }) {
-  const { ref, entry } = useIntersection({ rootMargin: '300px' });
+  const { ref, entry } = useIntersection({ rootMargin: '100px' });
   const [seen, setSeen] = useState(false);
-  if (!seen && entry?.isIntersecting) setSeen(true);
+  const comesInSight = !seen && entry?.isIntersecting === true;
+  // Each thumbnail is a document, and nobody waits for the twelfth.
+  useEffect(() => (comesInSight ? inTurn(() => setSeen(true)) : undefined), [comesInSight]);
   return (
     <Link
       to="/templates/$slug"
@@ -211,10 +214,10 @@ function askForWaiting(locale: string | undefined): void {
 
 function LoadingCards() {
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg" {...LOADING}>
+    <div className="columns columns-xs-2 columns-md-3 columns-apart" {...LOADING}>
       {['a', 'b', 'c', 'd', 'e', 'f'].map((card) => (
         <Skeleton key={card} height={292} radius="lg" />
       ))}
-    </SimpleGrid>
+    </div>
   );
 }

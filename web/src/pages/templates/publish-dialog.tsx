@@ -1,16 +1,6 @@
 // Before a version goes live: what changes compared with what sends use now, and the new version
 // beside the old one for the last emails that were really sent. Emails that would fail are named.
-import {
-  Badge,
-  Button,
-  Group,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-  UnstyledButton,
-} from '@mantine/core';
+import { Badge, Button, Group, Skeleton, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import type { RehearsedSend } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
@@ -221,12 +211,10 @@ function BesideEachOther({ request, version }: BesideProps) {
   const now = useRead('templates.render', request);
   const then = useRead('templates.render', { ...request, version });
   return (
-    <SimpleGrid
-      cols={2}
-      spacing="sm"
-      className="rehearsal-emails"
-      role="region"
+    <section
+      className="columns columns-2 rehearsal-emails"
       aria-label="Before and after"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it needs a place in the tab order (WCAG 2.1.1)
       tabIndex={0}
     >
       <div>
@@ -251,6 +239,6 @@ function BesideEachOther({ request, version }: BesideProps) {
           title="The email as it would be"
         />
       </div>
-    </SimpleGrid>
+    </section>
   );
 }

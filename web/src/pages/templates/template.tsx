@@ -4,7 +4,6 @@ import {
   Badge,
   Button,
   Code,
-  Grid,
   Group,
   Paper,
   Skeleton,
@@ -60,8 +59,9 @@ export function TemplatePage() {
       back={back}
       actions={<Actions template={data} />}
     >
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 8 }} order={{ base: 2, md: 1 }}>
+      <div className="two-parts" data-side="right">
+        <Side template={data} />
+        <div>
           {faults.length > 0 && <FaultList faults={faults} />}
           {preview.isError && faults.length === 0 && (
             <Fault fault={preview.error} retry={preview.refetch} />
@@ -99,11 +99,8 @@ export function TemplatePage() {
               <SendCall template={data} />
             </Tabs.Panel>
           </Tabs>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }} order={{ base: 1, md: 2 }}>
-          <Side template={data} />
-        </Grid.Col>
-      </Grid>
+        </div>
+      </div>
     </Page>
   );
   return (

@@ -111,7 +111,7 @@ const DeliveryLine = memo(function DeliveryLine({ row, onOpen }: DeliveryLinePro
       </Text>
       <div className="cut">
         <Text size="sm" truncate>
-          {row.recipients.join(', ') || row.message_id}
+          {row.recipients.join(', ') || 'Nobody in particular'}
         </Text>
         <Text size="xs" c="dimmed" truncate>
           {sayOutcome(row)}
@@ -130,10 +130,10 @@ const filterOf = (filter: Filter): Pick<Input<'webhooks.listDeliveries'>, 'state
 };
 
 function sayOutcome(row: WebhookDelivery): string {
-  if (row.attempts === 0) return 'Not tried yet';
   const tries = row.attempts === 1 ? '1 attempt' : `${row.attempts} attempts`;
   const outcome = row.status !== null ? `answered ${row.status}` : row.error;
-  return [outcome, tries].filter(Boolean).join(' · ');
+  const said = row.attempts === 0 ? ['Not tried yet'] : [outcome, tries];
+  return [...said, row.message_id].filter(Boolean).join(' · ');
 }
 
 function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
