@@ -114,7 +114,11 @@ export function renderEmail(
   return asProblem(() => {
     // One line: a line break in a subject would start a new header.
     const subject = oneLine(template.subject.render(names, { globals }));
-    const preheader = oneLine(template.preheader.render(names, { globals }));
+    // Sentences that a template puts one behind the other: in Japanese nothing stands between them.
+    const preheader = oneLine(template.preheader.render(names, { globals })).replaceAll(
+      '。 ',
+      '。',
+    );
     const mail = { subject, preheader };
     return { subject, html: template.html.render({ ...names, mail }, { globals }) };
   });
