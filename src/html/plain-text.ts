@@ -1,15 +1,32 @@
 // Plain text from HTML, as a person would write it. Used when a template is sent and `text` is
 // blank. Before it: a rendered email. After it: the text part. Tables say with `data-text` what
 // they mean (see docs/templates.md).
-import { LINE_WIDTH, longestOf, Page, width, wrap } from './text-page.ts';
+import { LINE_WIDTH, longestOf, type Marks, Page, width, wrap } from './text-page.ts';
 import { type Element, parseHtml } from './tree.ts';
 
 /** In time linear in the HTML; the text is at most three times as long, whatever is in it. */
 export function htmlToPlainText(html: string): string {
-  const page = new Page(html.length + 4096);
+  const page = new Page(html.length + 4096, marksOf(html));
   // `\v` means a line break here; one in the email is white space like any other.
   writeChildren(page, parseHtml(html.includes('\v') ? html.replaceAll('\v', ' ') : html));
   return page.finish();
+}
+
+const ENGLISH_MARKS: Marks = {
+  colon: ': ',
+  comma: ', ',
+  figure: (value, label) => `${value} ${label}`,
+};
+const MARKS = new Map<string, Marks>([
+  ['ar', { ...ENGLISH_MARKS, comma: '، ' }],
+  ['fr', { ...ENGLISH_MARKS, colon: '\u00a0: ' }],
+  ['ja', { colon: '：', comma: '、', figure: (value, label) => `${label} ${value}` }],
+]);
+
+/** As the language of the page writes them; a page that says its language says it at once. */
+function marksOf(html: string): Marks {
+  const [, language = ''] = /<html\s[^<>]*?\blang="?([a-z]+)/i.exec(html.slice(0, 400)) ?? [];
+  return MARKS.get(language.toLowerCase()) ?? ENGLISH_MARKS;
 }
 
 // ---- What each element becomes ------------------------------------------------------------------
@@ -130,7 +147,7 @@ const meanings = new Map<string, Writer>(
       page.separate(1);
       for (const pair of rows(element)) {
         const [key, ...values] = cells(pair).map((cell) => inner(cell).trim());
-        page.lines(wrap(`${key}: ${values.join(' ')}`, LINE_WIDTH));
+        page.lines(wrap(`${key}${page.marks.colon}${values.join(' ')}`, LINE_WIDTH));
       }
       page.separate(1);
     },
@@ -142,7 +159,8 @@ const meanings = new Map<string, Writer>(
           .split('\v')
           .map((line) => line.trim())
           .filter((line) => line !== '');
-        page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), LINE_WIDTH));
+        const parts = [label === undefined ? value : page.marks.figure(value, label), ...rest];
+        page.lines(wrap(parts.join(page.marks.comma), LINE_WIDTH));
       }
       page.separate(1);
     },
@@ -155,7 +173,8 @@ const meanings = new Map<string, Writer>(
       for (const [index, choice] of choices.entries()) {
         const end = index === 0 ? lowest : index === choices.length - 1 ? highest : '';
         const label = inner(choice).trim();
-        page.lines([`${label}${end ? ` (${end})` : ''}: ${choice.href ?? ''}`]);
+        const which = `${label}${end ? ` (${end})` : ''}`;
+        page.lines([`${which}${page.marks.colon}${choice.href ?? ''}`]);
       }
       page.separate(1);
     },
@@ -218,7 +237,7 @@ function quote(page: Page, element: Element): void {
 
 function button(page: Page, element: Element): void {
   page.separate(1);
-  page.words(`${inner(element).trim()}: ${element.href ?? ''}`);
+  page.words(`${inner(element).trim()}${page.marks.colon}${element.href ?? ''}`);
   page.separate(1);
 }
 

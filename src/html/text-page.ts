@@ -8,6 +8,13 @@ export const LINE_WIDTH = 76;
  */
 const LONGEST_INDENT = 32;
 
+/** How a language puts things into a line: a name and its value, parts of it, a figure. */
+export interface Marks {
+  colon: string;
+  comma: string;
+  figure: (value: string, label: string) => string;
+}
+
 /** Collects words into paragraphs, wraps them, and keeps no more blank lines than requested. */
 export class Page {
   private text = '';
@@ -19,9 +26,11 @@ export class Page {
   private gapPrefix = '';
   /** Characters that may still be added around the sender's text: prefixes, rules, columns. */
   private ornaments: number;
+  readonly marks: Marks;
 
-  constructor(ornaments: number) {
+  constructor(ornaments: number, marks: Marks) {
     this.ornaments = ornaments;
+    this.marks = marks;
   }
 
   words(text: string): void {
@@ -101,15 +110,19 @@ export function wrap(text: string, columns: number): string[] {
     let line = '';
     let used = 0;
     for (const word of part.replace(invisible, '').split(/[ \t\r\n\f]+/)) {
-      if (word === '') continue;
-      const size = width(word, columns);
-      if (used > 0 && used + 1 + size > columns) {
-        lines.push(line);
-        line = word;
-        used = size;
-      } else {
-        line = used === 0 ? word : `${line} ${word}`;
-        used += used === 0 ? size : size + 1;
+      let space = used === 0 ? '' : ' ';
+      for (const piece of breakable(word)) {
+        if (piece === '') continue;
+        const size = width(piece, columns);
+        if (used > 0 && used + space.length + size > columns) {
+          lines.push(line);
+          line = piece;
+          used = size;
+        } else {
+          line += space + piece;
+          used += space.length + size;
+        }
+        space = '';
       }
     }
     lines.push(line);
@@ -118,6 +131,27 @@ export function wrap(text: string, columns: number): string[] {
   const first = lines.findIndex((line) => line !== '');
   return first > 0 ? lines.slice(first) : lines;
 }
+
+/**
+ * Japanese and Chinese are written without spaces: a line may end behind any character, but no
+ * line begins with a full stop or ends with an opening bracket. An address stays whole.
+ */
+function breakable(word: string): string[] {
+  if (!/[\u3000-\u9fff]/.test(word)) return [word];
+  const scheme = word.indexOf('://');
+  if (scheme < 0) return word.split(behindWide);
+  let address = scheme;
+  while (address > 0 && /[\w(]/.test(word[address - 1]!)) address--;
+  const closing = word[address] === '(' ? word.indexOf(')', scheme) : -1;
+  const end = closing < 0 ? word.length : closing + 1;
+  return [
+    ...word.slice(0, address).split(behindWide),
+    word.slice(address, end),
+    ...word.slice(end).split(behindWide),
+  ];
+}
+const behindWide =
+  /(?<=[\u3000-\u9fff\uff00-\uff60])(?<![（［｛「『【〈《])(?![、。，．・：；？！）］｝」』】〉》ー～…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ])/;
 
 /**
  * Characters that only affect layout: zero-width space, soft hyphen, combining grapheme joiner,

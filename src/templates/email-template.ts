@@ -115,8 +115,9 @@ export function renderEmail(
     // One line: a line break in a subject would start a new header.
     const subject = oneLine(template.subject.render(names, { globals }));
     const preheader = oneLine(template.preheader.render(names, { globals }));
-    const mail = { subject, preheader };
-    return { subject, html: template.html.render({ ...names, mail }, { globals }) };
+    const html = template.html.render({ ...names, mail: { subject, preheader } }, { globals });
+    // Templates put sentences one behind the other; in Japanese nothing stands between them.
+    return { subject, html: globals.lang === 'ja' ? html.replaceAll('。 ', '。') : html };
   });
 }
 

@@ -11,7 +11,7 @@ import {
   TemplateRuntimeError,
   type Value,
 } from '../jinja/index.ts';
-import { LAST_RESORT } from './locales.ts';
+import { LAST_RESORT, languageOf } from './locales.ts';
 
 /** Making one takes up to a millisecond; there are few, unless someone tries to make many. */
 const MOST_FORMATS = 500;
@@ -86,14 +86,28 @@ function date(ctx: Context, value: Value, style: Value, time: Value, zone: Value
   const month = MONTH_NAMES.get(textOf(style) ?? '');
   if (month !== undefined) return monthOf(ctx, read.at, { month, zone });
   const timeStyle = readStyle(time, 'time');
-  const format = dateFormatFor(localeOf(ctx), {
-    dateStyle: readStyle(style, 'style') ?? 'long',
+  const locale = localeOf(ctx);
+  const dateStyle = readStyle(style, 'style') ?? 'long';
+  const format = dateFormatFor(locale, {
+    dateStyle,
     ...(timeStyle && { timeStyle }),
     // A day without a time is the same day everywhere.
     timeZone: read.day ? 'UTC' : (textOf(zone) ?? 'UTC'),
   });
-  return format.format(read.at);
+  const first = dateStyle === 'short' ? undefined : FIRST_OF_MONTH.get(languageOf(locale));
+  if (first === undefined) return format.format(read.at);
+  return format
+    .formatToParts(read.at)
+    .map(({ type, value }) => (type === 'day' && value === '1' ? first : value))
+    .join('');
 }
+
+/** "1er octobre": these count the first day of a month and name the others, which Intl does not. */
+const FIRST_OF_MONTH = new Map([
+  ['fr', '1er'],
+  ['it', '1º'],
+  ['pt', '1º'],
+]);
 
 const monthOf = (ctx: Context, at: Date, as: { month: 'long' | 'short'; zone: Value }): string =>
   dateFormatFor(localeOf(ctx), { month: as.month, timeZone: textOf(as.zone) ?? 'UTC' }).format(at);

@@ -78,6 +78,9 @@ class Translation extends Callable {
   private readonly format: string;
   /** Names and numbers in another script keep their own order in right-to-left text. */
   private readonly isolates: boolean;
+  /** Japanese puts a space beside Latin words, and none between its own: "15分です". */
+  private readonly closesUp: boolean;
+  private readonly elides: boolean;
   readonly typeName = 'function';
 
   constructor(translator: Translator, format: string) {
@@ -85,6 +88,8 @@ class Translation extends Callable {
     this.translator = translator;
     this.format = format;
     this.isolates = directionOf(format) === 'rtl';
+    this.closesUp = languageOf(format) === 'ja';
+    this.elides = languageOf(format) === 'it';
   }
 
   override call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {
@@ -109,10 +114,14 @@ class Translation extends Callable {
       if (value === undefined) throw fault(`message "${key}" needs a value for {${name}}`);
       const shown = name === 'count' && typeof value === 'number' ? this.count(value) : value;
       const text = autoescape ? escapeValue(budget, shown) : plain(ctx, shown);
+      if (this.elides && SPOKEN_WITH_VOWEL.test(text)) out = elided(out);
+      if (this.closesUp && WIDE_THEN_SPACE.test(out.slice(-2)) && beginsWide(text))
+        out = out.slice(0, -1);
       out += this.isolates ? `\u2068${text}\u2069` : text;
       const rest = parts[at + 1]!;
       const ends = rest === '.' ? at + 2 === parts.length : /^\.\s/.test(rest);
-      out += ends && endsWithStop(text) ? rest.slice(1) : rest;
+      const closes = this.closesUp && SPACE_THEN_WIDE.test(rest) && endsWide(text);
+      out += closes || (ends && endsWithStop(text)) ? rest.slice(1) : rest;
       budget.text(out.length);
     }
     return autoescape ? new Markup(out) : out;
@@ -126,6 +135,28 @@ class Translation extends Callable {
 /** A value with a full stop of its own ("390 kr."), perhaps in tags, ends the sentence too. */
 const endsWithStop = (value: string): boolean => /\.(?:<\/\w+>)*$/.test(value.slice(-LONGEST_END));
 const LONGEST_END = 40;
+
+/** "il 7 aprile", but "l’8 aprile" and "dall’11": numbers that Italians begin with a vowel. */
+const SPOKEN_WITH_VOWEL = /^(?:<[^<>]{0,200}>){0,3}(?:8|11(?!\d))/;
+const ARTICLE_AT_END = /(?<=^|[\s(])(il|al|dal|del|nel) $/i;
+const LONGEST_ARTICLE = 5;
+const elided = (text: string): string =>
+  text.slice(0, -LONGEST_ARTICLE) +
+  text
+    .slice(-LONGEST_ARTICLE)
+    .replace(ARTICLE_AT_END, (_, article: string) =>
+      article === 'Il' ? 'L’' : article === 'il' ? 'l’' : `${article}l’`,
+    );
+
+/** Kana, kanji and what is as wide as they are; a value may have tags around it. */
+const WIDE = '[\\u3000-\\u9fff\\uff00-\\uffef]';
+const BEGINS_WIDE = new RegExp(`^(?:<[^<>]*>)*[\\d.,]*${WIDE}`);
+const ENDS_WIDE = new RegExp(`${WIDE}(?:</\\w+>)*$`);
+const WIDE_THEN_SPACE = new RegExp(`${WIDE} $`);
+const SPACE_THEN_WIDE = new RegExp(`^ ${WIDE}`);
+const beginsWide = (value: string): boolean => BEGINS_WIDE.test(value.slice(0, LONGEST_BEGINNING));
+const endsWide = (value: string): boolean => ENDS_WIDE.test(value.slice(-LONGEST_END));
+const LONGEST_BEGINNING = 300;
 
 const plain = (ctx: Context, value: Value): string =>
   value instanceof Markup ? value.text : str(ctx.budget, value);

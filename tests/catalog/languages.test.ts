@@ -125,8 +125,10 @@ it('a region gets the words of its language', () => {
 
 it('an incident says its state in the language of the email, and is over in every one', () => {
   const incident = catalog.templates.get('incident-notice')!;
-  const notice = (status: string, locale: string) =>
-    render(incident, fullBranding, { ...incident.sample, status }, locale);
+  const notice = (status: string, locale: string) => {
+    const email = render(incident, fullBranding, { ...incident.sample, status }, locale);
+    return { ...email, subject: email.subject.replace(/[\u2068\u2069]/g, '') };
+  };
   for (const [locale, monitoring, resolved] of [
     ['en', 'Monitoring', 'Resolved'],
     ['de', 'Wird beobachtet', 'Behoben'],
@@ -141,6 +143,8 @@ it('an incident says its state in the language of the email, and is over in ever
     }
   }
   expect(notice('Rolling back', 'de').subject).toMatch(/^Rolling back: /);
+  expect(notice('Rolling back', 'fr').subject).toMatch(/^Rolling back : /);
+  expect(notice('Rolling back', 'ja').subject).toMatch(/^Rolling back：/);
 });
 
 it('the month on the leaf of a calendar is short enough for one line', () => {
@@ -161,7 +165,8 @@ it('the month on the leaf of a calendar is short enough for one line', () => {
 it('Japanese sentences stand without spaces between them', () => {
   for (const template of templates) {
     const sample = sampleIn(catalog.phrases, template.sample, ['ja']);
-    expect(render(template, fullBranding, sample, 'ja').text).not.toContain('。 ');
+    const { html, text } = render(template, fullBranding, sample, 'ja');
+    expect(html + text, template.slug).not.toContain('。 ');
   }
 });
 
@@ -200,7 +205,10 @@ describe('every message follows the conventions of its language (CONTRIBUTING.md
     it: { typography: /[“”]/, address: /\b(?:Lei|Suo|Sua|Suoi|Sue)\b/ },
     ja: { typography: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}][?!,;:]/u },
     nl: { typography: /[„«»]/, address: /\b(?:u|uw)\b/i },
-    pl: { typography: /[“«»]/, address: /(?<!\p{L})(?:Pan|Pani|Państw\p{L}*)(?!\p{L})/u },
+    pl: {
+      typography: /[“«»]|(?<![\p{L}{])[aiouwz] /iu,
+      address: /(?<!\p{L})(?:Pan|Pani|Państw\p{L}*)(?!\p{L})/u,
+    },
     pt: { typography: /[«»]/, address: /\b(?:tu|teu|tua|teus|tuas)\b/i },
   };
 

@@ -102,6 +102,38 @@ describe('htmlToPlainText', () => {
     ).toBeLessThan(44);
   });
 
+  it('wraps Japanese between its characters, and where its rules allow a line to end', () => {
+    const sentence = 'お問い合わせ、ありがとうございます。「春のカタログ」は 15 分で届きます。';
+    const lines = text(`<p>${sentence.repeat(8)}</p>`).split('\n');
+    expect(lines.join('')).toBe(sentence.repeat(8));
+    for (const line of lines) {
+      expect(line).not.toMatch(/^[、。」]|「$/);
+      expect([...line].length).toBeLessThan(48);
+    }
+    expect(lines.slice(0, -1).every((line) => [...line].length > 34)).toBe(true);
+    const address = `https://x.example/${'春'.repeat(50)}`;
+    const linked = text(
+      `<p>こちらの<a href="${address}">ページ</a>をご覧ください。${sentence}</p>`,
+    );
+    expect(linked).toContain(`\n(${address})\nを`);
+    expect(linked.split('\n').at(-1)!.length).toBeLessThan(48);
+  });
+
+  it('has the marks of the language that the page is in', () => {
+    const parts =
+      '<table data-text="pairs"><tr><td>A</td><td>b</td></tr></table>' +
+      '<a data-text="button" href="https://x.example">Go</a>' +
+      '<table data-text="stats"><tr><td>3<br>sent<br>5 more</td></tr></table>';
+    const written = (lang: string) => text(`<!DOCTYPE html>\n<html ${lang}><body>${parts}`);
+    expect(written('dir="ltr" lang="fr-CA"')).toBe(
+      'A : b\n\nGo : https://x.example\n\n3 sent, 5 more',
+    );
+    expect(written('lang=ja')).toBe('A：b\n\nGo：https://x.example\n\nsent 3、5 more');
+    expect(written('lang="ar" dir="rtl"')).toContain('3 sent، 5 more');
+    for (const other of ['', 'lang=""', 'lang="constructor"', 'lang="sv"'])
+      expect(written(other)).toBe('A: b\n\nGo: https://x.example\n\n3 sent, 5 more');
+  });
+
   it('resolves every way to write a character', () => {
     expect(text('&lt;b&gt; &#233;&#xE9;&eacute; &hellip; a&nbsp;b &copy 2026 &unknown; AT&T')).toBe(
       '<b> ééé … a b © 2026 &unknown; AT&T',

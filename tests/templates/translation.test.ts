@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { defaultBranding } from '../../src/templates/branding-fields.ts';
 import { createEmailMaker } from '../../src/templates/email-maker.ts';
+import { LANGUAGES } from '../../src/templates/languages.ts';
 import { canonicalLocale } from '../../src/templates/locales.ts';
 import type { MessagesByLocale } from '../../src/templates/messages.ts';
 import { catalog } from '../support/catalog.ts';
@@ -108,6 +109,56 @@ describe('t()', () => {
     );
   });
 
+  it('has a space in Japanese beside what is not Japanese, and nowhere else', () => {
+    const messages = {
+      ja: { valid: '有効期間は {for} です。', by: '{who} さんが {what} を共有しました' },
+      de: { valid: 'は {for} です', by: '{who} {what}' },
+    };
+    const valid = (wish: string, locale = 'ja') =>
+      said({ html: `{{ t('valid', for=${wish}) }}`, messages, locale });
+    expect(valid("'15 分'")).toBe('有効期間は 15 分です。');
+    expect(valid("'15分'")).toBe('有効期間は15分です。');
+    expect(valid("'無期限'")).toBe('有効期間は無期限です。');
+    expect(valid("'24 h'")).toBe('有効期間は 24 h です。');
+    expect(valid("'Safari（iPhone）'", 'ja-JP')).toBe('有効期間は Safari（iPhone）です。');
+    const strong = '<b style="color:#15181f">二日</b>';
+    expect(valid(`'${strong}' | safe`)).toBe(`有効期間は${strong}です。`);
+    expect(valid("''")).toBe('有効期間は  です。');
+    expect(valid(`'${'<'.repeat(50_000)}' | safe`)).toContain('有効期間は <');
+    expect(valid("'分'", 'de')).toBe('は 分 です');
+    const subject = "{{ t('by', who='Ada', what='「春」') }}";
+    expect(make({ messages, subject, locale: 'ja' }).subject).toBe(
+      'Ada さんが「春」を共有しました',
+    );
+  });
+
+  it('elides the articles of Italian before numbers that are spoken with a vowel', () => {
+    const messages = {
+      it: {
+        until: 'Fino al {date}, dal {date} (del {date}). Il {date}. civil {date}',
+        on: 'Il {date}',
+      },
+      de: { until: 'al {date}', on: 'Il {date}' },
+    };
+    const until = (date: string, locale = 'it') =>
+      said({ html: "{{ t('until', date=date) }}", messages, locale, variables: { date } });
+    expect(until('7 aprile')).toBe(
+      'Fino al 7 aprile, dal 7 aprile (del 7 aprile). Il 7 aprile. civil 7 aprile',
+    );
+    expect(until('8 aprile')).toBe(
+      'Fino all’8 aprile, dall’8 aprile (dell’8 aprile). L’8 aprile. civil 8 aprile',
+    );
+    expect(until('11 maggio')).toContain('Fino all’11 maggio');
+    for (const date of ['1º maggio', '18 maggio', '110', 'oggi', ''])
+      expect(until(date)).toContain(`Fino al ${date}, dal`);
+    expect(until('8 aprile', 'de')).toBe('al 8 aprile');
+    const html = "{{ t('on', date='<b style=\"color:red\">8</b>' | safe) }}";
+    expect(said({ html, messages, locale: 'it' })).toBe('L’<b style="color:red">8</b>');
+    expect(
+      make({ messages, subject: "{{ t('on', date='11 maggio') }}", locale: 'it' }).subject,
+    ).toBe('L’11 maggio');
+  });
+
   it('is plain text in subject and text', () => {
     const messages = { en: { by: 'From "{who}" & co' } };
     const source = "{{ t('by', who=a) }}";
@@ -183,7 +234,7 @@ describe('date, number and money', () => {
   const shown = (expression: string, locale?: string) =>
     said({
       html: `{{ ${expression} }}`,
-      messages: { en: { a: '' }, de: { a: '' }, ja: { a: '' } },
+      messages: Object.fromEntries(LANGUAGES.map((language) => [language, { a: '' }])),
       ...(locale && { locale }),
     }).replace(/[\u00a0\u202f]/g, ' ');
 
@@ -192,6 +243,15 @@ describe('date, number and money', () => {
     expect(shown("'2026-03-12' | date", 'de')).toBe('12. März 2026');
     expect(shown("'2026-03-12' | date('full')", 'ja')).toBe('2026年3月12日木曜日');
     expect(shown("'2026-09-04' | date('month')")).toBe('September');
+    // The first of a month, and no other day with a one in it.
+    expect(shown("'2026-10-01' | date", 'fr')).toBe('1er octobre 2026');
+    expect(shown("'2026-10-01' | date('full')", 'it')).toBe('giovedì 1º ottobre 2026');
+    expect(shown("'2026-10-01T01:01:00Z' | date('medium', 'short')", 'pt-BR')).toBe(
+      '1º de out. de 2026, 01:01',
+    );
+    expect(shown("'2026-10-11' | date", 'fr-CA')).toBe('11 octobre 2026');
+    expect(shown("'2026-10-01' | date('short')", 'fr')).toBe('01/10/2026');
+    expect(shown("'2026-10-01' | date", 'es')).toBe('1 de octubre de 2026');
     expect(shown("'2026-09-04' | date('short-month')")).toBe('Sep');
     expect(
       shown("'2026-03-12T23:30:00Z' | date('short', time='short', zone='Europe/Berlin')", 'de'),
