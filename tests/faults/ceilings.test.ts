@@ -218,19 +218,15 @@ it('24 MB of character references, looked through for links because of a rule of
   const sends = async (): Promise<void> => {
     expect((await ask('/v1/send', body, service, limited)).status).toBe(202);
   };
-  const { stands, grewMb } = await service.watch(sends);
-  expect(stands).toEqual([]);
-  expect(grewMb).toBeLessThan(SENT_MB + LARGEST_MB);
+  await expectCeiling(body.length, sends);
 });
 
-it('100 hostile subjects take what a thread for templates has, and no more', async () => {
+it('100 hostile subjects', async () => {
   const subject = "{{ (['A'*900000]*100000)|sort|length }}";
   const body = Array.from({ length: 100 }, () => welcome({}, { subject }));
-  const { stands, grewMb } = await service.watch(async () => {
+  await expectCeiling(0, async () => {
     expect((await ask('/v1/send/batch', body)).status).toBe(400);
   });
-  expect(stands).toEqual([]);
-  expect(grewMb).toBeLessThan(128);
 });
 
 describe('by SMTP', () => {
