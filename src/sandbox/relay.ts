@@ -208,8 +208,8 @@ const SLICE_BYTES = 8 * 1024 * 1024;
 
 /**
  * The beginning, and slices of what is left. An email whose every line begins with a dot arrives in
- * millions of pieces, each of which costs memory: they are copied into one buffer as they arrive. It
- * has the size that the client announced, which takes no memory before the bytes are there, or
+ * millions of pieces, each of which costs memory: they are copied into one buffer as they arrive.
+ * It has the size that the client announced, which takes no memory before the bytes are there, or
  * grows.
  */
 async function* slicesOf(stream: SMTPServerDataStream, announced: number): AsyncGenerator<Buffer> {
