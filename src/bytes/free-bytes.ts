@@ -1,6 +1,7 @@
 // Frees bytes at once, called by their owner when done: the garbage collector lets 64 MB of buffers
 // accumulate before it runs, and one request has up to 25 MB.
 import { MessageChannel } from 'node:worker_threads';
+import { isAlone } from './large-bytes.ts';
 
 /** Fewer are not worth a call. */
 const LEAST_BYTES = 1024 * 1024;
@@ -16,6 +17,6 @@ nowhere.unref();
 export function freeBytes(bytes: Uint8Array | null | undefined): void {
   if (!bytes || bytes.length < LEAST_BYTES) return;
   const { buffer } = bytes;
-  if (buffer instanceof SharedArrayBuffer || buffer.byteLength > 2 * bytes.length) return;
+  if (buffer instanceof SharedArrayBuffer || !isAlone(bytes)) return;
   nowhere.postMessage(null, [buffer as ArrayBuffer]);
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { notePassed } from '../bytes/garbage.ts';
+import { allocateBytes } from '../bytes/large-bytes.ts';
 import { Problem } from '../errors.ts';
 import { createBodyRoom, type Place } from './body-room.ts';
 
@@ -183,7 +184,7 @@ function append(kept: Buffer, size: number, chunk: Buffer, announced: number): B
   if (size + chunk.length > kept.length) {
     const bytes = Math.max(size + chunk.length, roomier(size, announced));
     // A small body needs nothing more, and comes from Node's pool.
-    into = size === 0 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
+    into = size === 0 ? Buffer.allocUnsafe(bytes) : allocateBytes(bytes);
     kept.copy(into, 0, 0, size);
   }
   chunk.copy(into, size);

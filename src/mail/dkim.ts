@@ -50,6 +50,7 @@ const LF = 10;
 const TAB = 9;
 const SPACE = 32;
 const CRLF = Buffer.from('\r\n');
+const NOTHING = Buffer.alloc(0);
 const LINE = 76;
 /** Bodies are rewritten for their hash in pieces: another 25 MB would be too much. */
 const PIECE_BYTES = 256 * 1024;
@@ -80,7 +81,13 @@ export async function signEmail(
 
 /** RFC 6376 3.4.4 over the whole body, as the base64 of its SHA-256. */
 export function hashBody(body: readonly Buffer[]): string {
-  const state: BodyState = { hash: createHash('sha256'), breaks: 0, blank: false, content: false };
+  const state: BodyState = {
+    hash: createHash('sha256'),
+    room: NOTHING,
+    breaks: 0,
+    blank: false,
+    content: false,
+  };
   for (const chunk of body) {
     if (hashAsItIs(state, chunk)) continue;
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -95,6 +102,8 @@ export function hashBody(body: readonly Buffer[]): string {
 
 interface BodyState {
   hash: Hash;
+  /** For one piece after the other: a new one for each took as much as the body. */
+  room: Buffer;
   /** Line ends not yet written: they count only if something follows. */
   breaks: number;
   /** White space not yet written: it becomes one space if something follows on the line. */
@@ -126,7 +135,9 @@ function hashAsItIs(state: BodyState, chunk: Buffer): boolean {
  */
 function hashRelaxed(state: BodyState, chunk: Buffer): void {
   // Every byte may add one space, and all line ends before the first byte have to be written first.
-  const out = Buffer.allocUnsafe(chunk.length + 2 * state.breaks + 2);
+  const most = chunk.length + 2 * state.breaks + 2;
+  if (state.room.length < most) state.room = Buffer.allocUnsafe(most);
+  const out = state.room;
   let to = 0;
   let { breaks, blank } = state;
   const length = chunk.length;

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
 import { freeBytes } from '../bytes/free-bytes.ts';
+import { isWhole } from '../bytes/large-bytes.ts';
 import { copyToken } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
@@ -121,13 +122,10 @@ function ownBytes(email: StoredEmail): OwnBytes {
   const own: OwnBytes = {};
   for (const name of BODIES) {
     const bytes = email[name];
-    if (bytes !== null && isAlone(bytes)) own[name] = bytes;
+    if (bytes !== null && bytes.length > LARGE_BYTES && isWhole(bytes)) own[name] = bytes;
   }
   return own;
 }
-
-const isAlone = ({ length, buffer }: Buffer): boolean =>
-  length > LARGE_BYTES && length === buffer.byteLength;
 
 /** Frees what was made for a copy that the relay has: all but the email's own bytes. */
 export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {

@@ -4,6 +4,7 @@
 import { isAscii } from 'node:buffer';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { notePassed } from '../bytes/garbage.ts';
+import { allocateBytes } from '../bytes/large-bytes.ts';
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 
@@ -50,7 +51,7 @@ function encodeBytes(bytes: Buffer): EncodedBody {
 /** The bytes of a text in pieces, which are never joined into one text. */
 export function joinedBytes(pieces: readonly string[]): Buffer {
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = allocateBytes(length);
   let at = 0;
   for (const piece of pieces) at += bytes.write(piece, at);
   return bytes;
@@ -109,7 +110,7 @@ function* piecesWithCrlf(bytes: Buffer): Generator<Buffer> {
 function inBase64Lines(bytes: number, pieces: Iterable<Buffer>): Buffer {
   const length = Math.ceil(bytes / 3) * 4;
   const lines = Math.ceil(bytes / BASE64_LINE_SOURCE);
-  const out = Buffer.allocUnsafe(length + Math.max(0, lines - 1) * 2);
+  const out = roomFor(length + Math.max(0, lines - 1) * 2);
   let from = out.length - length;
   let place = from;
   for (const piece of pieces) {
@@ -126,6 +127,12 @@ function inBase64Lines(bytes: number, pieces: Iterable<Buffer>): Buffer {
   }
   return out;
 }
+
+const LARGE_BYTES = 64 * 1024;
+
+/** Small ones come from Node's pool. */
+const roomFor = (length: number): Buffer =>
+  length < LARGE_BYTES ? Buffer.allocUnsafe(length) : allocateBytes(length);
 
 interface Scan {
   /** Printable ASCII, tabs and line ends only. */
@@ -169,7 +176,7 @@ function scan(bytes: Buffer): Scan {
 
 function withCrlf(bytes: Buffer, bareBreaks: number): Buffer {
   if (bareBreaks === 0) return bytes;
-  const out = Buffer.allocUnsafe(bytes.length + bareBreaks + 1);
+  const out = roomFor(bytes.length + bareBreaks + 1);
   return out.subarray(0, copyWithCrlf(bytes, 0, out, 0).to);
 }
 
@@ -213,7 +220,7 @@ function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }
   const length = bytes.length;
   // At most one soft break of three bytes for each 73 bytes of output.
   const most = bytes.length + bareBreaks + 2 * (escapes + blanksAtLineEnd);
-  const out = Buffer.allocUnsafe(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 3);
+  const out = roomFor(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 3);
   let to = 0;
   let lineStart = 0;
   for (let at = 0; at < length; at++) {

@@ -4,6 +4,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { notePassed } from '../bytes/garbage.ts';
+import { allocateBytes } from '../bytes/large-bytes.ts';
 import { decoderOf, fromWindows1252 } from '../feedback/mime.ts';
 
 /** Where something is in the bytes of an email, and how it is encoded there. */
@@ -34,7 +35,7 @@ export function* sizeIn(bytes: Buffer, place: Place, from = 0): Generator<void, 
 export function* bytesIn(bytes: Buffer, place: Place, from = 0): Generator<void, Buffer> {
   if (place.encoding === undefined) return writtenIn(bytes, place, from);
   // Decoded, it is never longer; memory that is not written to is not used.
-  const whole = Buffer.allocUnsafe(place.length);
+  const whole = allocateBytes(place.length);
   let size = 0;
   for (const piece of piecesIn(bytes, place, from)) {
     size += piece.copy(whole, size);

@@ -68,7 +68,7 @@ interface SendCall {
   readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
 }
 
-/** Two milliseconds of work, after which callers with other keys get their turn. */
+/** Two milliseconds of work, after which other accounts have their turn, whatever keys they use. */
 const mayStart = fewAtATime(16);
 
 async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
@@ -76,14 +76,13 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   let caller: Caller | undefined;
   let release: (() => void) | undefined;
   try {
-    const key = keyOf(call);
-    const itsTurn = mayStart(key);
-    if (itsTurn !== undefined) await itsTurn;
-    // Plan and scope are checked before the body is read, too.
-    const known = deps.directory.authenticate(key, () =>
+    // Plan and scope, too, are judged before the body is read.
+    const known = deps.directory.authenticate(keyOf(call), () =>
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
     caller = known instanceof Promise ? await known : known;
+    const itsTurn = mayStart(caller.accountId);
+    if (itsTurn !== undefined) await itsTurn;
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
     const reading = call.readBody(caller);

@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts';
 import type { EmailReference } from '../feedback/return-path.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
-import type { Database } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import type { EmailFindings } from './captured-email.ts';
 import type { Part } from './player.ts';
 
@@ -37,6 +37,7 @@ export interface NewEmail {
   from: string;
   recipients: string[];
   envelopeId: string | null;
+  /** All of it, or its beginning. */
   raw: Buffer;
   /** Whose email it is, as its return path says; undefined: not ours. */
   origin: EmailReference | undefined;
@@ -45,7 +46,7 @@ export interface NewEmail {
 
 /** Stores the email together with the steps to play for it. Returns its uuid. */
 export async function capture(
-  database: Database,
+  database: Pick<Queryable, 'prepared'>,
   nowMs: number,
   email: NewEmail,
   parts: readonly Part[],
@@ -81,6 +82,19 @@ export async function capture(
     ],
   );
   return uuid;
+}
+
+/** More of an email that is captured in slices, in one transaction. */
+export async function captureMore(
+  database: Pick<Queryable, 'prepared'>,
+  uuid: string,
+  slice: Buffer,
+): Promise<void> {
+  await database.prepared(
+    'sandbox-capture-more',
+    'UPDATE sandbox_mails SET raw = raw || $2 WHERE id = $1',
+    [uuid, slice],
+  );
 }
 
 export async function listCaptured(database: Database, limit: number): Promise<CapturedEmail[]> {

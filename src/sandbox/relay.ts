@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { notePassed } from '../bytes/garbage.ts';
+import { allocateBytes } from '../bytes/large-bytes.ts';
 import { type EmailReference, readCopyToken } from '../feedback/return-path.ts';
 import type { Clock } from '../process/clock.ts';
 import { oneATurn } from '../process/in-turns.ts';
@@ -14,11 +15,12 @@ import type { Database } from '../store/pool.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { readToken } from '../tracking/token.ts';
 import { findIn } from './captured-email.ts';
-import { capture } from './inbox.ts';
-import { type Player, planForOthers, SANDBOX_HOST, toPlay } from './player.ts';
+import { capture, captureMore, type NewEmail } from './inbox.ts';
+import { type Part, type Player, planForOthers, SANDBOX_HOST, toPlay } from './player.ts';
 import { SCRIPTS, scriptFor } from './scripts.ts';
 
 const MOST_MAIL_BYTES = 40 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 /** How many first attempts are remembered, to accept the second. */
 const MOST_REMEMBERED = 10_000;
 
@@ -112,11 +114,13 @@ async function take(
   session: SMTPServerSession,
   isFirst: IsFirst,
 ): Promise<string> {
+  const slices = slicesOf(stream, announcedBy(session));
+  const { value: raw = NOTHING } = await slices.next();
   const email = {
     from: fromOf(session),
     recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
     envelopeId: session.envelope.dsn?.envid ?? null,
-    raw: await collect(stream, announcedBy(session)),
+    raw,
   };
   const scripts = new Map<string, string[]>();
   for (const address of email.recipients) {
@@ -126,24 +130,47 @@ async function take(
   const dropped = email.recipients.filter(
     (address) => SCRIPTS[scriptFor(address)]?.firstAttempt === 'dropped',
   );
-  if (dropped.filter((address) => isFirst(session, address)).length > 0) return 'drop';
+  if (dropped.filter((address) => isFirst(session, address)).length > 0) {
+    for await (const _ of slices);
+    return 'drop';
+  }
   const slowMs = Math.max(...[...scripts.keys()].map((script) => SCRIPTS[script]?.slowMs ?? 0));
   if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
 
   // Nobody gets reports about an email without a return path (RFC 5321 4.5.5).
   const plan = deps.player?.plan ?? planForOthers;
   const { parts, begin } = plan(email.from === '' ? new Map() : scripts);
-  const findings = await oneByOne(() => findIn(email.raw, (url) => targetOf(deps, url)));
+  const findings = await oneByOne(() => findIn(raw, (url) => targetOf(deps, url)));
   const captured = { ...email, origin: originOf(deps, email.from), findings };
-  const { database, clock } = deps;
-  const uuid = await capture(database, clock.nowMs(), captured, parts);
   const accountId = captured.origin?.accountId ?? 0;
-  const played = toPlay(database, { ...email, uuid, accountId, size: email.raw.length });
+  const { uuid, size } = await store(deps, captured, parts, slices);
+  const played = toPlay(deps.database, { ...email, uuid, accountId, size });
   // The player reads the rest again if it needs it.
-  freeBytes(email.raw);
+  freeBytes(raw);
   // After our 250, like a real relay: the report comes after the email was accepted.
   setImmediate(() => begin(played));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
+}
+
+/** A long one in slices, in one transaction: all of it, or nothing. */
+async function store(
+  { database, clock }: SandboxDeps,
+  email: NewEmail,
+  parts: readonly Part[],
+  more: AsyncGenerator<Buffer>,
+): Promise<{ uuid: string; size: number }> {
+  let size = email.raw.length;
+  const nowMs = clock.nowMs();
+  if (size < BEGINNING_BYTES) return { uuid: await capture(database, nowMs, email, parts), size };
+  return database.transaction(async (client) => {
+    const uuid = await capture(client, nowMs, email, parts);
+    for await (const slice of more) {
+      await captureMore(client, uuid, slice);
+      size += slice.length;
+      freeBytes(slice);
+    }
+    return { uuid, size };
+  });
 }
 
 function originOf(
@@ -175,25 +202,42 @@ function firstOf<One, Found>(
 }
 
 const FIRST_BYTES = 64 * 1024;
+/** In which everything is that is looked for in it, and all of an ordinary email. */
+const BEGINNING_BYTES = 1024 * 1024;
+const SLICE_BYTES = 8 * 1024 * 1024;
 
 /**
- * An email whose every line begins with a dot arrives in millions of pieces, each of which costs
- * memory: they are copied into one buffer as they arrive. It has the size that the client
- * announced, which takes no memory before the bytes are there, or grows.
+ * The beginning, and slices of what is left. An email whose every line begins with a dot arrives in
+ * millions of pieces, each of which costs memory: they are copied into one buffer as they arrive.
+ * It has the size that the client announced, which takes no memory before the bytes are there, or
+ * grows.
  */
-async function collect(stream: SMTPServerDataStream, announced: number): Promise<Buffer> {
-  let kept = Buffer.allocUnsafeSlow(Math.min(announced || FIRST_BYTES, MOST_MAIL_BYTES));
+async function* slicesOf(stream: SMTPServerDataStream, announced: number): AsyncGenerator<Buffer> {
+  let most = BEGINNING_BYTES;
+  let slice: Buffer = Buffer.allocUnsafeSlow(Math.min(announced || FIRST_BYTES, most));
   let size = 0;
   for await (const piece of stream as AsyncIterable<Buffer>) {
-    if (size + piece.length > kept.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(size + piece.length, 2 * kept.length));
-      kept.copy(larger, 0, 0, size);
-      kept = larger;
+    for (let at = 0; at < piece.length; ) {
+      const wanted = Math.min(size + piece.length - at, most);
+      if (wanted > slice.length) slice = enlarged(slice, size, Math.max(wanted, 2 * slice.length));
+      const taken = piece.copy(slice, size, at, at + wanted - size);
+      at += taken;
+      size += taken;
+      if (size < most) continue;
+      yield slice.subarray(0, size);
+      most = SLICE_BYTES;
+      slice = allocateBytes(most);
+      size = 0;
     }
-    size += piece.copy(kept, size);
     if (size > FIRST_BYTES) notePassed(piece.length);
   }
-  return kept.subarray(0, size);
+  if (size > 0) yield slice.subarray(0, size);
+}
+
+function enlarged(slice: Buffer, size: number, length: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(length);
+  slice.copy(larger, 0, 0, size);
+  return larger;
 }
 
 /** RFC 1870; NaN: none announced. */

@@ -1,5 +1,6 @@
 // The content of an email: inline, or rendered from a template. What comes out is exactly what will
 // be sent.
+import { allocateBytes } from '../bytes/large-bytes.ts';
 import { Problem } from '../errors.ts';
 import { turn } from '../process/in-turns.ts';
 import type { CarriedFile } from '../templates/carried-file.ts';
@@ -129,7 +130,7 @@ async function encodeInTurns(text: string): Promise<Buffer> {
     length += Buffer.byteLength(piece);
     await turn();
   }
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = allocateBytes(length);
   let at = 0;
   for (const piece of piecesOf(text)) {
     at += bytes.write(piece, at);

@@ -1,5 +1,6 @@
 // A large value of one row, read as it arrives, so that it blocks nobody and takes no more memory
 // than its size. Before it: a caller that knows the row and the length of its value.
+import { allocateBytes } from '../bytes/large-bytes.ts';
 import type { Database } from './pool.ts';
 
 /** Smaller values come with their row. */
@@ -19,7 +20,7 @@ export async function readInPieces(
   database: Pick<Database, 'readValue'>,
   { table, column, key, accountId, uuid }: LargeValue,
   { at, length }: { at: number; length: number },
-  whole: Buffer = Buffer.allocUnsafeSlow(length),
+  whole: Buffer = allocateBytes(length),
 ): Promise<Buffer | undefined> {
   if (!UUID.test(uuid)) throw new Error(`"${uuid}" is not a UUID`);
   // COPY takes no parameters: these are numbers, a UUID, and our own names.

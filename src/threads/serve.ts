@@ -1,6 +1,7 @@
 // In the thread: batches of orders come in, results go out. Before it: thread.ts posts a batch.
 // After it: thread.ts gets answers.
 import { parentPort, workerData } from 'node:worker_threads';
+import { isAlone } from '../bytes/large-bytes.ts';
 import { Problem } from '../errors.ts';
 import { openThreadClock, ownThreadId, type ThreadClock } from '../process/thread-clock.ts';
 
@@ -154,7 +155,7 @@ function joinBytes(answers: JobDone[]): ArrayBuffer[] {
     for (const [field, value] of Object.entries(holder)) {
       if (Array.isArray(value)) collect(value as unknown as Holder);
       if (!(value instanceof Uint8Array) || value.buffer instanceof SharedArrayBuffer) continue;
-      if (isAlone(value)) whole.add(value.buffer as ArrayBuffer);
+      if (value.length >= LARGE_BYTES && isAlone(value)) whole.add(value.buffer as ArrayBuffer);
       else found.push([holder, field, value]);
     }
   }
@@ -175,7 +176,3 @@ function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   }
   return [...whole, joined];
 }
-
-/** It fills most of its buffer, so nothing else uses that buffer. */
-const isAlone = ({ buffer, length }: Uint8Array): boolean =>
-  length >= LARGE_BYTES && length * 2 > buffer.byteLength;
