@@ -17,6 +17,7 @@ import {
   type TestServer,
   whyNoCitus,
 } from '../tests/support/citus.ts';
+import { freePort } from '../tests/support/process.ts';
 import { makeAccount, type TestAccount } from '../tests/support/service.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
 import { openLoad } from './support/http-rounds.ts';
@@ -35,7 +36,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 6);
 const SECONDS = Number(process.env.SECONDS ?? 3);
 const ACCOUNTS = 8;
 const CONNECTIONS = 64;
-const PORT = 38_473;
+const PORT = await freePort();
 const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));

@@ -10,6 +10,8 @@ SET check_function_bodies = off;
 
 -- Function in a file: claim_due(p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean, p_by timestamp with time zone)
 
+-- Function in a file: claim_shard(p_lease uuid, p_lanes bigint[], p_firsts smallint[], p_each integer, p_all boolean, p_lots double precision[])
+
 -- Function in a file: day_size(p_day regclass, OUT messages double precision, OUT indexed double precision)
 
 -- Function in a file: fill_lanes(p_most integer)
@@ -29,6 +31,8 @@ SET check_function_bodies = off;
 -- Function in a file: leave_streams(p_account_id bigint[], p_address text[], p_stream text[], p_message_id uuid[], p_origin text)
 
 -- Function in a file: lift_suppression(p_account_id bigint, p_forms text[], p_origin text)
+
+-- Function in a file: load_emails(p_account_id bigint[], p_id uuid[], p_apart boolean, p_default_stream text)
 
 -- Function in a file: queue_size_here(OUT mails double precision, OUT bytes double precision, OUT later double precision, OUT later_bytes double precision)
 

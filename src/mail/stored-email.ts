@@ -8,7 +8,6 @@ import type { ClaimedMessage } from '../queue/due.ts';
 import { bodyOf, type StoredBody } from '../sending/stored-content.ts';
 import { heededStream, isAboutAccess, readHead, type StoredHead } from '../sending/stored-head.ts';
 import { PIECE_BYTES, readInPieces } from '../store/pieces.ts';
-import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import type { AskedRecipient } from '../suppressions/suppressions.ts';
 
@@ -93,11 +92,11 @@ function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   return groups;
 }
 
-const BODIES = { name: 'load-emails', columns: 'c.html, c.text, c.attachments' };
+const BODIES = { name: 'load-emails', columns: 'html, text, attachments' };
 const SIZES = {
   name: 'load-large-mail',
-  columns: `octet_length(c.html) AS html, octet_length(c.text) AS text,
-            octet_length(c.attachments) AS attachments`,
+  columns: `octet_length(html) AS html, octet_length(text) AS text,
+            octet_length(attachments) AS attachments`,
 };
 
 async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
@@ -105,29 +104,16 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
   wanted: readonly Wanted[],
   { name, columns }: { name: string; columns: string },
 ): Promise<Row[]> {
-  const uuids = wanted.map((row) => bytesToUuid(row.messageId)).sort();
   return await database.prepared<Row>(
     name,
-    // The bounds limit the planner to the partitions of these days.
-    `SELECT m.account_id AS "accountId", m.id AS uuid, m.door, m.recipients, m.subject, m.tags,
-            m.template,
-            m.scheduled_at AS "scheduledAt", c.head, ${columns},
-            a.version, a.track_opens AS "trackOpens", a.track_clicks AS "trackClicks",
-            a.unknown_outcome AS "unknownOutcome", coalesce(m.stream, '${DEFAULT_STREAM}') AS stream,
-            coalesce(s.unsubscribe, a.one_click_unsubscribe) AS leavable
-     FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
-     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4 AND ${among('m.account_id', 5)}
-     JOIN contents c ON c.account_id = d.account_id AND c.message_id = d.id AND c.message_id BETWEEN $3 AND $4
-       AND ${among('c.account_id', 5)}
-     JOIN accounts a ON a.id = d.account_id AND ${among('a.id', 5)}
-     LEFT JOIN streams s ON s.account_id = d.account_id AND s.name = coalesce(m.stream, '${DEFAULT_STREAM}')
-       AND ${among('s.account_id', 5)}`,
+    `SELECT account_id AS "accountId", id AS uuid, door, recipients, subject, tags, template,
+            scheduled_at AS "scheduledAt", head, ${columns}, version, track_opens AS "trackOpens",
+            track_clicks AS "trackClicks", unknown_outcome AS "unknownOutcome", stream, leavable
+     FROM load_emails($1, $2, $3, '${DEFAULT_STREAM}')`,
     [
       wanted.map((row) => row.accountId),
       wanted.map((row) => bytesToUuid(row.messageId)),
-      uuids[0],
-      uuids.at(-1),
-      database.home(wanted.map((row) => row.accountId)),
+      database.home([]) !== null,
     ],
   );
 }

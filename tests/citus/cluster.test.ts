@@ -1,14 +1,16 @@
 // On a real Citus with a coordinator and two nodes: accounts are where we expect them, and every
 // email goes all the way, from the send to the relay's report.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerDatabase } from '../../src/cli/database.ts';
+import { registerDoctor } from '../../src/cli/doctor.ts';
 import { indexFinishedDays } from '../../src/messages/search-index.ts';
 import { createLog } from '../../src/process/log.ts';
 import { CLASSES } from '../../src/queue/lanes.ts';
 import { readCluster } from '../../src/store/cluster.ts';
-import { distribute } from '../../src/store/distribute.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { shardHash } from '../../src/store/shard-hash.ts';
 import {
+  addNode,
   type CitusDatabase,
   createCitusDatabase,
   startCluster,
@@ -16,6 +18,7 @@ import {
   type TestServer,
   whyNoCitus,
 } from '../support/citus.ts';
+import { runInProcess } from '../support/command.ts';
 import { databaseUrl } from '../support/global-setup.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -133,11 +136,59 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
         { answers: true, shards: 2 },
       ]);
       expect(undistributed).toEqual([]);
-      expect(await distribute(own.database)).toEqual({ tables: [], functions: [] });
     });
 
     const openNode = ({ url }: TestServer): Database =>
       openDatabase(databaseUrl(url, 'spread'), { connections: 1, onIdleError: () => undefined });
+  });
+
+  it('a running installation is distributed, gets another node and a shard for one account, by command', async () => {
+    const own = await createCitusDatabase(
+      { ...cluster, nodes: [cluster.nodes[0]] },
+      'commanded',
+      false,
+    );
+    const env = { DATABASE_URL: own.url };
+    const command = async (...words: string[]) =>
+      (await runInProcess(registerDatabase, ['database', ...words], env)).stdout;
+    const nodes = async () => (await readCluster(own.database)).nodes.map(({ shards }) => shards);
+    const doctor = async () => (await runInProcess(registerDoctor, ['doctor'], env)).stdout;
+    const service = await startOn(own);
+    const account = await service.account();
+    const works = async () => {
+      const { status, body } = await until(async () => {
+        const answer = await send(service, account);
+        return answer.status !== 503 && answer;
+      });
+      expect(status).toBe(202);
+      await isDelivered(service, account, body.id);
+    };
+    await works();
+
+    expect(await command('status')).toContain('everything is on one server');
+    expect(await command('distribute', '--dry-run')).toMatch(/^Would distribute.*messages/);
+    expect(await command('status')).toContain('everything is on one server');
+    expect(await command('distribute', '--shards', '2')).toMatch(/^Distributed.*messages/);
+    expect(await command('distribute')).toBe('All account data is already distributed.\n');
+    expect(await nodes()).toEqual([2]);
+    await works();
+
+    await own.database.query('CREATE TABLE later (account_id bigint PRIMARY KEY)');
+    expect((await readCluster(own.database)).undistributed).toEqual(['later']);
+    await own.database.query('DROP TABLE later');
+    expect(await doctor()).toMatch(/1 nodes, .*: 2 shards/);
+
+    await addNode(own, cluster.nodes[1]);
+    expect(await doctor()).toMatch(/2 nodes, .*: 2 shards, .*: 0 shards/);
+    expect(await command('rebalance')).toContain('moves shards in the background');
+    await until(async () => (await nodes()).join() === '1,1');
+    await works();
+
+    expect(await command('isolate', String(account.id))).toContain('to itself');
+    expect((await nodes()).reduce((sum, shards) => sum + shards)).toBeGreaterThan(2);
+    await works();
+    await service.stop();
+    await own.database.close();
   });
 });
 

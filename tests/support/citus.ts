@@ -133,35 +133,43 @@ export interface CitusDatabase {
 
 /** A database on every server, migrated; distributed by default. */
 export async function createCitusDatabase(
-  { coordinator, nodes }: TestCluster,
+  { coordinator, nodes }: { coordinator: TestServer; nodes: readonly TestServer[] },
   name: string,
   distributed = true,
 ): Promise<CitusDatabase> {
-  const quiet = { connections: 6, onIdleError: () => undefined };
-  for (const { url } of [coordinator, ...nodes]) {
-    const server = openDatabase(url, quiet);
-    await server.query(`CREATE DATABASE ${name}`);
-    await server.close();
-    const made = openDatabase(inDatabase(url, name), quiet);
-    await made.query('CREATE EXTENSION citus');
-    await made.close();
-  }
-  const url = inDatabase(coordinator.url, name);
-  const database = openDatabase(url, quiet);
+  await createOn(coordinator, name);
+  const url = databaseUrl(coordinator.url, name);
+  const database = openDatabase(url, QUIET);
   await database.query('SELECT citus_set_coordinator_host($1, $2)', hostOf(coordinator));
-  for (const node of nodes) await database.query('SELECT citus_add_node($1, $2)', hostOf(node));
+  for (const node of nodes) await addNode({ url, database }, node);
   await migrate(database);
   await makePartitions(database, Date.now());
   if (distributed) await distribute(database, { shards: SHARDS });
   return { url, database };
 }
 
+export async function addNode({ url, database }: CitusDatabase, node: TestServer): Promise<void> {
+  await createOn(node, new URL(url).pathname.slice(1));
+  await database.query('SELECT citus_add_node($1, $2)', hostOf(node));
+}
+
+async function createOn({ url }: TestServer, name: string): Promise<void> {
+  const server = openDatabase(url, QUIET);
+  await server.query(`CREATE DATABASE ${name}`);
+  await server.close();
+  const made = openDatabase(databaseUrl(url, name), QUIET);
+  await made.query('CREATE EXTENSION citus');
+  await made.close();
+}
+
+const QUIET = { connections: 6, onIdleError: () => undefined };
+
 const hostOf = ({ url }: TestServer): [string, number] => {
   const { hostname, port } = new URL(url);
   return [hostname, Number(port)];
 };
 
-function inDatabase(serverUrl: string, name: string): string {
+function databaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;

@@ -7,8 +7,7 @@
 -- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer of this
 -- class has none ready left, and no lane was left out; null for one with a limit of its own, which
 -- may have more as soon as one of its emails is finished. p_apart: the tables are distributed. Then
--- it takes from the lanes of this node, and each statement names those of one shard (home), so that
--- it is one task there. Otherwise home is null, which stands for all.
+-- it takes from the lanes of this node, those of one shard at a time (claim_shard).
 CREATE OR REPLACE FUNCTION claim_due(
   p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean,
   p_by timestamptz
@@ -27,7 +26,6 @@ DECLARE
   best smallint;
   round_again boolean := false;
   part record;
-  home bigint[];
   rooms bigint[];
   halts boolean[];
   each integer;
@@ -62,27 +60,25 @@ BEGIN
     END IF;
   END LOOP;
 
-  FOR part IN
-    SELECT NULL::bigint[] AS home, lanes AS lanes, firsts AS firsts, lanes[cardinality(lanes)] AS last_lane, cardinality(lanes) AS found
-    WHERE cardinality(lanes) > 0
-    UNION ALL
-    SELECT r.home, r.home, r.firsts, r.last_lane, r.lanes FROM ready_lanes(p_after, p_lanes, p_full) r WHERE p_apart
-  LOOP
-    home := part.home;
-    each := ceil(p_most::numeric / part.found);
+  FOR part IN SELECT * FROM ready_lanes(p_after, p_lanes, p_full) WHERE p_apart LOOP
+    RETURN QUERY
+      SELECT c.account_id, c.message_id, c.class, c.claims, c.attempts, c.remaining, c.unknown, c.size, at_ms, part.last_lane, c.share
+      FROM claim_shard(p_lease, part.home, part.firsts, ceil(p_most::numeric / part.lanes)::integer, part.lanes < p_lanes, lots) c;
+  END LOOP;
+
+  IF cardinality(lanes) > 0 THEN
+    each := ceil(p_most::numeric / cardinality(lanes));
 
     -- 2. What each may take: only one process at a time checks how much room is left in a lane with
     --    a limit of its own.
     SELECT array_agg(CASE WHEN a.delivery_limit IS NULL THEN NULL
                           WHEN pg_try_advisory_xact_lock(7263003, (a.id % 2147483648)::integer)
-                          THEN a.delivery_limit - (SELECT count(*) FROM due_messages h
-                                                   WHERE h.account_id = a.id AND h.state = 'in hand'
-                                                     AND (home IS NULL OR h.account_id = ANY (home)))
+                          THEN a.delivery_limit - (SELECT count(*) FROM due_messages h WHERE h.account_id = a.id AND h.state = 'in hand')
                           ELSE 0 END ORDER BY l.n),
            array_agg(a.paused_at IS NOT NULL ORDER BY l.n)
     INTO rooms, halts
-    FROM unnest(part.lanes) WITH ORDINALITY AS l (account_id, n)
-    LEFT JOIN accounts a ON a.id = l.account_id AND (home IS NULL OR a.id = ANY (home));
+    FROM unnest(lanes) WITH ORDINALITY AS l (account_id, n)
+    LEFT JOIN accounts a ON a.id = l.account_id;
 
     -- 3. From each: its best class first; the classes below get a quarter of a share, so that none
     --    starves. Materialized: run a second time, it would skip the rows it has just locked and
@@ -90,8 +86,8 @@ BEGIN
     RETURN QUERY
       WITH taken AS MATERIALIZED (
         SELECT l.account_id, c.message_id,
-               CASE WHEN l.room IS NULL THEN CASE WHEN part.found < p_lanes THEN c.share ELSE 0 END END AS share
-        FROM unnest(part.lanes, part.firsts, rooms, halts) AS l (account_id, best, room, halts)
+               CASE WHEN l.room IS NULL THEN CASE WHEN cardinality(lanes) < p_lanes THEN c.share ELSE 0 END END AS share
+        FROM unnest(lanes, firsts, rooms, halts) AS l (account_id, best, room, halts)
         CROSS JOIN LATERAL (
           SELECT r.message_id, w.share
           FROM (SELECT v.class, v.lot, CASE WHEN v.class = l.best THEN each ELSE (each + 3) / 4 END AS share
@@ -99,7 +95,6 @@ BEGIN
           CROSS JOIN LATERAL (
             SELECT q.message_id, q.due_at FROM due_messages q
             WHERE q.account_id = l.account_id AND q.class = w.class AND q.state = 'ready'
-              AND (home IS NULL OR q.account_id = ANY (home))
             ORDER BY q.due_at
             LIMIT least(l.room, w.share)
             FOR UPDATE SKIP LOCKED
@@ -111,9 +106,8 @@ BEGIN
       )
       UPDATE due_messages d SET state = 'in hand', lease = p_lease, claims = d.claims + 1, attempts = d.attempts + 1
       FROM taken t WHERE d.account_id = t.account_id AND d.message_id = t.message_id
-        AND (home IS NULL OR d.account_id = ANY (home))
       RETURNING d.account_id, d.message_id, d.class, d.claims, d.attempts, d.remaining, d.unknown, d.size,
-                at_ms, part.last_lane, t.share;
-  END LOOP;
+                at_ms, lanes[cardinality(lanes)], t.share;
+  END IF;
   PERFORM in_time(p_by);
 END $$;
