@@ -1,7 +1,7 @@
 // Approving in a browser: the page "Waiting for approval" as emails come in, one held email and the
 // decision about it, the emailed link, and the page Connect.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -190,6 +190,7 @@ describe.skipIf(!dashboard)('Connect', () => {
     };
     vi.stubEnv('SANDMARTIN_API_KEY', account.key);
     vi.stubEnv('RESEND_BASE_URL', service.url);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { api } = await openSignedIn(service, { accountId: account.id });
     const sent = async () => (await api.messages.list({ limit: 20 })).data;
     await page.getByRole('tab', { name: 'curl' }).waitFor();
@@ -213,16 +214,19 @@ const MISSING = 'not installed';
 
 async function run(program: string, args: string[]): Promise<unknown> {
   return await promisify(execFile)(program, args).catch((fault) => {
-    if (fault.code === 'ENOENT' || /No module named/.test(fault.stderr)) return MISSING;
-    throw fault;
+    if (fault.code !== 'ENOENT' && !/No module named/.test(fault.stderr)) throw fault;
+    console.info(`The snippet for ${program} was not run: ${fault.stderr || 'it is not installed'}`);
+    return MISSING;
   });
 }
 
 /** In this process, which knows our client by its source. */
 async function importSnippet(code: string): Promise<void> {
-  const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
+  const root = join(import.meta.dirname, '../..');
+  mkdirSync(join(root, '.artifacts'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.artifacts/snippet-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const client = join(import.meta.dirname, '../../src/client/sandmartin.ts');
+  const client = join(root, 'src/client/sandmartin.ts');
   writeFileSync(join(folder, 'send.ts'), code.replace('sandmartin/client', client));
   await import(join(folder, 'send.ts'));
 }
