@@ -215,7 +215,9 @@ const MISSING = 'not installed';
 async function run(program: string, args: string[]): Promise<unknown> {
   return await promisify(execFile)(program, args).catch((fault) => {
     if (fault.code !== 'ENOENT' && !/No module named/.test(fault.stderr)) throw fault;
-    console.info(`The snippet for ${program} was not run: ${fault.stderr || 'it is not installed'}`);
+    console.info(
+      `The snippet for ${program} was not run: ${fault.stderr || 'it is not installed'}`,
+    );
     return MISSING;
   });
 }
