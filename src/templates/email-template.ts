@@ -116,10 +116,21 @@ export function renderEmail(
     const subject = oneLine(template.subject.render(names, { globals }));
     const preheader = oneLine(template.preheader.render(names, { globals }));
     const html = template.html.render({ ...names, mail: { subject, preheader } }, { globals });
-    // Templates put sentences one behind the other; in Japanese nothing stands between them.
-    return { subject, html: globals.lang === 'ja' ? html.replaceAll('。 ', '。') : html };
+    return { subject, html: asTheLanguageReads(html, globals) };
   });
 }
+
+function asTheLanguageReads(html: string, { lang, dir }: Record<string, unknown>): string {
+  // Templates put sentences one behind the other; in Japanese nothing stands between them.
+  if (lang === 'ja') return html.replaceAll('。 ', '。');
+  return dir === 'rtl' ? html.replace(ISOLATED_FROM_RIGHT, '\u2067') : html;
+}
+
+/**
+ * The beginning of an isolated value that has a letter from right to left in it: all of it is read
+ * that way, even if it begins with a Latin name ("Chrome على Windows").
+ */
+const ISOLATED_FROM_RIGHT = /\u2068(?=[^\u2068\u2069]*[\u0590-\u08ff])/g;
 
 /** Renders a part that is text, with its line breaks. */
 export function renderText(template: Template, { names, globals }: EmailContext): string {

@@ -190,6 +190,14 @@ it('what the sender wrote keeps its own direction in Arabic, and has no marks el
   }
 });
 
+it('in Arabic, a value with an Arabic word in it reads from the right, though it begins with a name', () => {
+  const login = catalog.templates.get('new-device-login')!;
+  const sample = sampleIn(catalog.phrases, login.sample, ['ar']);
+  const { html } = render(login, fullBranding, sample, 'ar');
+  expect(html).toContain('\u2067Chrome على Windows\u2069');
+  expect(html).toContain(`\u2068${sample.ip_address ?? '203.0.113.24'}\u2069`);
+});
+
 describe('every message follows the conventions of its language (CONTRIBUTING.md)', () => {
   const unwanted: Record<string, { typography: RegExp; address?: RegExp }> = {
     ar: { typography: /[,;?](?!\d)/ },

@@ -101,7 +101,7 @@ describe('every form that was ever written is read', () => {
 
   it('a newer form, and damage, are told in a sentence', () => {
     expect(() => readHead(Buffer.from('{"v":6,"from":"a@b.example","to":[]}'))).toThrow(
-      'form 6, which this version of Sandmartin does not know',
+      'format 6, which this version of Sandmartin does not know',
     );
     expect(() => readHead(Buffer.from('{"v":3'))).toThrow('The stored head is damaged');
     expect(() => readHead(Buffer.from('{}'))).toThrow('The stored head is damaged');

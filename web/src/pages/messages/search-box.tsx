@@ -83,7 +83,7 @@ export function SearchBox({ text, faults, onText }: BoxProps) {
 
 type Choice = (typeof periods)[number];
 
-/** What somebody typed need not be one of the choices. */
+/** What someone typed need not be one of the choices. */
 const withTyped = (choices: Choice[], value: string, label: string): Choice[] =>
   choices.some((it) => it.value === value) ? choices : [...choices, { value, label }];
 
