@@ -57,7 +57,7 @@ async function post(account: TestAccount, path: string, body: unknown): Promise<
 
 /** What any single input may take beside its own weight, and what a thread may have. */
 const MOST_MB = 64;
-const THREAD_MB = 80;
+const THREAD_MB = 96;
 
 /** While it goes on, another account sends. */
 async function expectUnmoved(attack: () => Promise<unknown>, mostMb = MOST_MB): Promise<void> {
