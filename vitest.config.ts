@@ -16,6 +16,8 @@ const CAMPAIGNS = [
   'tests/faults/{clock,database-silent,embedded-kill,large-emails,promotion,relay-hangs}.test.ts',
   'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
   'tests/install/{majors,package,rolling-upgrade}.test.ts',
+  'tests/relays/{changing,failover}.test.ts',
+  'tests/store/embedded-users.test.ts',
   'tests/testing/{example,serve-sandbox}.test.ts',
 ];
 
