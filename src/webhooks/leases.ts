@@ -43,6 +43,8 @@ export interface Wanted {
   leaseMs: number;
   /** The most further endpoints to serve. */
   endpoints: number;
+  /** How many of them are left for accounts that have none yet. */
+  kept: number;
   rowsEach: number;
   /** Endpoints this worker already serves. */
   served: readonly EndpointKey[];
@@ -60,7 +62,7 @@ const TAKE_SQL = `
   SELECT account_id AS "accountId", endpoint_id AS "endpointUuid", url, fifo, secret, previous_secret AS "previousSecret",
          previous_until AS "previousUntil", failures, failing_since AS "failingSince", paused_until AS "pausedUntil",
          delivery_id AS "deliveryUuid", message_id AS "messageUuid", event_id AS "eventUuid", attempts, is_due AS "isDue"
-  FROM take_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+  FROM take_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 interface EndpointRow extends EndpointKey {
   url: string;
@@ -91,6 +93,7 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
     wanted.lease,
     wanted.leaseMs,
     wanted.endpoints,
+    wanted.kept,
     wanted.rowsEach,
     wanted.inHand,
     wanted.short.map((key) => key.accountId),

@@ -33,6 +33,8 @@ const POLL_EVERY_MS = 100;
 const POLL_AT_LEAST_EVERY_MS = 1000;
 const LEASE_MS = 30_000;
 const MOST_LANES = 256;
+/** Of these, an eighth is left for accounts that have none: the endpoints of others may all hang. */
+const KEPT_LANES = MOST_LANES / 8;
 /** Taken for one endpoint at a time. */
 const ROWS_EACH = 32;
 /** One statement records as many outcomes as there are: what it costs is shared by them. */
@@ -109,7 +111,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   /** Takes what is due: for endpoints that nobody serves, and for lanes that run short. */
   async function look(): Promise<void> {
     const nodes = database.nodes();
-    const room = Math.ceil(Math.max(0, MOST_LANES - lanes.size) / nodes.length);
+    const room = {
+      endpoints: Math.ceil(Math.max(0, MOST_LANES - lanes.size) / nodes.length),
+      kept: Math.ceil(KEPT_LANES / nodes.length),
+    };
     const looks = await Promise.allSettled(nodes.map((node) => lookAt(node.database, room)));
     const failed = looks.find((it) => it.status === 'rejected');
     // A node that is away does not hold up the others.
@@ -117,11 +122,14 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     else if (failed !== undefined) throw failed.reason;
   }
 
-  async function lookAt(node: Database, endpoints: number): Promise<void> {
+  async function lookAt(
+    node: Database,
+    room: { endpoints: number; kept: number },
+  ): Promise<void> {
     const served = [...lanes.values()].filter((lane) => isAt(node, lane));
     const short = served.filter((lane) => !lane.ended && hasRoom(lane));
     const taken = await takeDue(node, clock.nowMs(), {
-      ...{ lease, leaseMs, endpoints },
+      ...{ lease, leaseMs, ...room },
       rowsEach: ROWS_EACH,
       served: served.map((lane) => lane.endpoint),
       short: short.map((lane) => lane.endpoint),

@@ -3,7 +3,7 @@
 -- src/webhooks/leases.ts. On a distributed database each statement is about the accounts of one
 -- shard (home); otherwise home is null and stands for all.
 CREATE OR REPLACE FUNCTION take_webhooks(
-  p_now timestamptz, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_rows integer, p_in_hand uuid[],
+  p_now timestamptz, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_kept integer, p_rows integer, p_in_hand uuid[],
   p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[]
 ) RETURNS TABLE (
   account_id bigint, endpoint_id uuid, url text, fifo boolean, secret bytea, previous_secret bytea, previous_until timestamptz,
@@ -20,8 +20,6 @@ DECLARE
   leased_accounts bigint[];
   leased uuid[];
   room integer := p_endpoints;
-  -- An eighth is reserved for accounts that have none yet: those of others may all hang.
-  kept integer := (cardinality(p_served_id) + p_endpoints) / 8;
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
     -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its
@@ -68,7 +66,8 @@ BEGIN
         SELECT account_id, id FROM (
           SELECT *, row_number() OVER (ORDER BY is_first DESC, leased_until NULLS FIRST) AS place FROM candidates
         ) placed
-        WHERE place <= CASE WHEN is_first THEN room ELSE room - kept END
+        -- The last p_kept are for accounts that have none yet: those of others may all hang.
+        WHERE place <= CASE WHEN is_first THEN room ELSE room - p_kept END
       ), ready AS MATERIALIZED (
         SELECT e.account_id, e.id
         FROM chosen c
