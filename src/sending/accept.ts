@@ -323,6 +323,7 @@ function pack(
 ): PackedSend {
   const mime = via.submitted?.mime;
   const sandbox = caller.limits?.sandboxOnly === true;
+  const keepLinks = keepsLinks(via, content);
   const head = writeHead(
     {
       from: checked.from,
@@ -337,7 +338,7 @@ function pack(
           size: content.length,
         })),
       sandbox: sandbox || undefined,
-      keepLinks: keepsLinks(via, content) || undefined,
+      keepLinks: keepLinks || undefined,
       mime: mime?.stored,
       locale: content.locale ?? undefined,
     },
@@ -371,6 +372,7 @@ function pack(
     idempotency: checked.idempotency,
     keyCap: caller.limits?.dailyCap ?? null,
     sandbox,
+    aboutAccess: keepLinks,
     scheduledAtMs: checked.scheduledAtMs,
     approval: null,
   };

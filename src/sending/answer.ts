@@ -10,7 +10,6 @@ import { type AskSuppressed, suppressedRecipients } from '../suppressions/suppre
 import type { Allowance, Verdict } from './batch.ts';
 import type { PackedSend } from './packed-send.ts';
 import type { SendAnswer } from './request.ts';
-import { heededStream, readHead } from './stored-head.ts';
 
 /** The answer, with the state of the daily quota for the doors that show it. */
 export interface Accepted {
@@ -34,9 +33,9 @@ export interface AnswerDeps {
 /** Those of its recipients who get no copy at the moment. */
 export const withoutCopy = (
   { database, askSuppressed }: { database: Database; askSuppressed: AskSuppressed },
-  { accountId, envelope, stream, head }: PackedSend,
+  { accountId, envelope, stream, aboutAccess }: PackedSend,
 ): Promise<string[]> => {
-  const heeded = heededStream(readHead(Buffer.from(head)), stream ?? DEFAULT_STREAM);
+  const heeded = aboutAccess ? null : (stream ?? DEFAULT_STREAM);
   return suppressedRecipients(database, accountId, envelope, heeded, askSuppressed);
 };
 

@@ -35,6 +35,8 @@ export interface PackedSend {
   keyCap: number | null;
   /** Captured instead of handed to the relay. */
   sandbox?: boolean;
+  /** Reaches everyone, whatever streams they have left (isAboutAccess). */
+  aboutAccess?: boolean;
   /** Not handed over before then; null: at once. */
   scheduledAtMs: number | null;
   /** Why it waits for a person, and its fingerprint; null: it does not. */

@@ -122,10 +122,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     else if (failed !== undefined) throw failed.reason;
   }
 
-  async function lookAt(
-    node: Database,
-    room: { endpoints: number; kept: number },
-  ): Promise<void> {
+  async function lookAt(node: Database, room: { endpoints: number; kept: number }): Promise<void> {
     const served = [...lanes.values()].filter((lane) => isAt(node, lane));
     const short = served.filter((lane) => !lane.ended && hasRoom(lane));
     const taken = await takeDue(node, clock.nowMs(), {
