@@ -50,7 +50,7 @@ SET check_function_bodies = off;
 
 -- Function in a file: tables_here(p_table regclass)
 
--- Function in a file: take_webhooks(p_now timestamp with time zone, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_rows integer, p_in_hand uuid[], p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[])
+-- Function in a file: take_webhooks(p_now timestamp with time zone, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_kept integer, p_rows integer, p_in_hand uuid[], p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[])
 
 -- Function in a file: tend_queue(p_lease uuid, p_lease_ms integer, p_free boolean, p_seen uuid[])
 
