@@ -20,13 +20,13 @@ export function sentEvent(
   relay: string,
 ): NewEvent {
   return {
-    ...referenceOf(email),
     kind: 'sent',
     recipients,
     detail: { subject: email.subject },
     relay,
     identity: `attempt ${claimed.attempts}`,
     relayMessageId: relayMessageId ?? showId('msg_', email.messageId),
+    ...referenceOf(email),
   };
 }
 

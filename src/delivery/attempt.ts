@@ -91,12 +91,12 @@ export async function attempt(
   const { allowed, heldBack } = holdBackSuppressed(email, wanted, suppressed);
   const events = heldBack.map((recipient) => suppressedEvent(email, recipient));
   const forgets = email.door === 'system';
-  if (allowed.length === 0) return { ...finished(claimed, events), forgets };
+  if (allowed.length === 0) return { forgets, ...finished(claimed, events) };
 
   const sender = await deps.senders.of(email.account, email.head.from.domain);
   const handing = await handCopies(deps, claimed, email, sender, allowed, mayBegin);
   const expired = mayExpire && isExpired(dueSinceMs(email), nowMs);
-  return { ...judge(claimed, email, events, handing, expired), forgets };
+  return { forgets, ...judge(claimed, email, events, handing, expired) };
 }
 
 /** Since it was accepted, or was due to go out. */
@@ -153,7 +153,7 @@ async function handCopies(
     try {
       const staysWith = earlier.get(copy.recipient);
       const isLast = index === copies.length - 1;
-      const toHand = { claimed, email, sender, copy: { ...copy, isLast }, staysWith, mayBegin };
+      const toHand = { claimed, email, sender, copy: { isLast, ...copy }, staysWith, mayBegin };
       const one = await handCopy(deps, toHand);
       if (isNotBegun(one)) return rest(null, one.comesAgainMs);
       handed.push(one);
@@ -199,7 +199,10 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
   if (made === undefined) return { comesAgainMs: 0 };
   const way = email.head.sandbox ? deps.sandboxWay : deps.ways;
   const handed = await way.hand({
-    ...{ claimed, staysWith, mayBegin, chunks: made.chunks },
+    claimed,
+    staysWith,
+    mayBegin,
+    chunks: made.chunks,
     routed: {
       accountId: email.accountId,
       fromDomain: email.head.from.domain,
@@ -235,7 +238,7 @@ function judge(
 ): Outcome {
   const handOver = together(handed.map((one) => one.handOver));
   const told = handed.flatMap(({ handOver: { recipients }, relay, host }) =>
-    recipients.map((outcome): Told => ({ ...outcome, relay, host })),
+    recipients.map((outcome): Told => ({ relay, host, ...outcome })),
   );
   const by = (result: RecipientOutcome['result']) =>
     told.filter((recipient) => recipient.result === result);
@@ -327,7 +330,7 @@ const relaysOf = (told: readonly Told[]): string =>
 /** What happened to the copies, as if they were one email. */
 function together(handOvers: readonly HandOver[]): HandOver | null {
   const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0];
-  if (worst === undefined) return null;
+  if (worst === undefined || handOvers.length === 1) return worst ?? null;
   return {
     ...worst,
     recipients: handOvers.flatMap((handOver) => handOver.recipients),

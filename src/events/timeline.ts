@@ -47,7 +47,10 @@ export async function readTimeline(
   const { status, scheduledAt, cancelledAt, neededApproval } = rows[0];
   const events = rows.filter((row): row is EventRow => row.kind !== null);
   return {
-    ...{ status, scheduledAt, cancelledAt, neededApproval },
+    status,
+    scheduledAt,
+    cancelledAt,
+    neededApproval,
     events: events.map(toEvent),
     relays: [...new Set(events.flatMap(({ detail: { relay } }) => (relay ? [String(relay)] : [])))],
   };

@@ -226,7 +226,7 @@ function asOurs(
   const named = about === 'named' && recipients.find((address) => addressKey(address) === key);
   const ours = typeof about === 'number' ? recipients[about] : named || only;
   if (ours === undefined) return [];
-  return [{ ...recipient, ours, identity: `${recipients.indexOf(ours)} ${recipient.fingerprint}` }];
+  return [{ ours, identity: `${recipients.indexOf(ours)} ${recipient.fingerprint}`, ...recipient }];
 }
 
 const DELIVERED_ACTIONS = ['delivered', 'relayed', 'expanded'];
@@ -235,7 +235,8 @@ function deliveries(email: EmailReference, reported: readonly OurRecipient[]): N
   return reported
     .filter((recipient) => DELIVERED_ACTIONS.includes(recipient.action ?? ''))
     .map((recipient) => ({
-      ...email,
+      accountId: email.accountId,
+      messageId: email.messageId,
       kind: 'delivered' as const,
       recipients: [recipient.ours],
       detail: saidBy(recipient),
@@ -248,7 +249,8 @@ function bouncesOf(email: EmailReference, reported: readonly OurRecipient[]): Bo
     const { bounce_type, reason, consequence } = recipient;
     if (bounce_type === null) return [];
     const event: Bounce['event'] = {
-      ...email,
+      accountId: email.accountId,
+      messageId: email.messageId,
       kind: 'bounced',
       recipients: [recipient.ours],
       detail: { bounce_type, reason: reason ?? 'other', ...saidBy(recipient) },

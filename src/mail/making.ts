@@ -151,14 +151,18 @@ const NOBODYS_KEY = randomBytes(32);
 function orderOf(deps: MakingDeps, email: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = email;
   const { token } = copy;
-  const { mime: _, ...shown } = head;
+  const { from, to, cc, replyTo, headers } = head;
   const id = showId('msg_', email.messageId);
   return {
     accountId: email.accountId,
     tracking: trackingOf(deps, email, copy),
     email: {
-      ...shown,
-      messageId: stableMessageId(id, head.from),
+      from,
+      to,
+      cc,
+      replyTo,
+      headers,
+      messageId: stableMessageId(id, from),
       date: acceptedAt(email),
       subject: email.subject,
       text,

@@ -165,17 +165,24 @@ interface EmailRow
 }
 
 function toEmail(row: EmailRow): StoredEmail {
-  const { uuid, head, version, trackOpens, trackClicks, ...rest } = row;
-  const { unknownOutcome, ...email } = rest;
-  const switches = { trackOpens, trackClicks, unknownOutcome };
-  const read = readHead(head);
+  const { accountId, version, trackOpens, trackClicks, unknownOutcome } = row;
+  const head = readHead(row.head);
   return {
-    ...email,
-    messageId: uuidToBytes(uuid),
-    account: { id: email.accountId, version, ...switches },
-    head: read,
-    tags: email.tags ?? [],
-    leavable: email.leavable && !isAboutAccess(read),
+    accountId,
+    messageId: uuidToBytes(row.uuid),
+    door: row.door,
+    account: { id: accountId, version, trackOpens, trackClicks, unknownOutcome },
+    stream: row.stream,
+    tags: row.tags ?? [],
+    template: row.template,
+    leavable: row.leavable && !isAboutAccess(head),
+    recipients: row.recipients,
+    subject: row.subject,
+    scheduledAt: row.scheduledAt,
+    head,
+    html: row.html,
+    text: row.text,
+    attachments: row.attachments,
   };
 }
 
@@ -184,6 +191,8 @@ export const asked = (
   { accountId, stream, leavable, head }: StoredEmail,
   address: string,
 ): AskedRecipient => ({
-  ...{ accountId, address, leavable },
+  accountId,
+  address,
+  leavable,
   stream: heededStream(head, stream),
 });

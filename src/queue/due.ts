@@ -139,11 +139,16 @@ function claimOf(lease: Lease, rows: ClaimedRow[], most: number): Claim | undefi
     lease,
     atMs: first.atMs,
     lastLane: first.lastLane,
-    rows: rows.map(({ uuid, atMs: _, lastLane: __, share, ...row }) => ({
-      ...row,
+    rows: rows.map((row) => ({
+      accountId: row.accountId,
+      messageId: uuidToBytes(row.uuid),
       class: CLASS_NAMES[row.class]!,
-      messageId: uuidToBytes(uuid),
-      laneIsLimited: share === null,
+      claims: row.claims,
+      attempts: row.attempts,
+      remaining: row.remaining,
+      unknown: row.unknown,
+      size: row.size,
+      laneIsLimited: row.share === null,
     })),
   };
 }

@@ -101,7 +101,7 @@ export async function acceptSend(
     deps.batcher.add(prepared),
     withoutCopy(deps, prepared),
   ]);
-  return { ...answer(deps, prepared, verdict), suppressed };
+  return { suppressed, ...answer(deps, prepared, verdict) };
 }
 
 /** The service's own emails still go out: password links, notices. */

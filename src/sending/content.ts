@@ -172,7 +172,7 @@ async function renderContent(
   checkSubject(subject);
   const variables = keptVariables(request.variables);
   const { template, locale = null } = request;
-  return { ...rendered, subject, template, variables, locale };
+  return { template, variables, locale, ...rendered, subject };
 }
 
 function checkSubject(subject: string): void {

@@ -310,10 +310,10 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
           latest.reject(tooBusy());
         }
         lanes.add({
-          ...{ job, input, uses, share, size, transfer, spent, reject },
-          ...{ strikes: 0, alone: false },
           resolve: resolve as (output: unknown) => void,
           sinceMs: performance.now(),
+          ...{ job, input, uses, share, size, transfer, spent, reject },
+          ...{ strikes: 0, alone: false },
         });
         schedule();
       }),
