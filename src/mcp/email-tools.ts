@@ -70,8 +70,10 @@ const sendAsAgent = operation({
       askRepeats: !alone && !wanted,
       tellSuppressed: true,
     });
+    const { id, status } = accepted.answer;
     return {
-      ...accepted.answer,
+      id,
+      status,
       ...(alone && !wanted && accepted.repeated ? { duplicate_of_recent: true as const } : {}),
       ...(await factsOf(deps, caller, accepted)),
       ...(isSandbox(deps, caller) ? { sandbox: true as const } : {}),

@@ -124,7 +124,7 @@ export async function prepareSend(
   if (caller.limits !== null) {
     await checkLimits(
       caller.limits,
-      { ...checked, ...shownBy(checked, via), request, cameWhole: via.submitted?.mime != null },
+      { request, cameWhole: via.submitted?.mime != null, ...checked, ...shownBy(checked, via) },
       {
         maySendFrom: async (mailbox) =>
           (await deps.directory.senderOf(caller, mailbox)) !== undefined,

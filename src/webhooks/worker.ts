@@ -33,7 +33,7 @@ const POLL_EVERY_MS = 100;
 const POLL_AT_LEAST_EVERY_MS = 1000;
 const LEASE_MS = 30_000;
 const MOST_LANES = 256;
-/** Of these, an eighth is left for accounts that have none: the endpoints of others may all hang. */
+/** An eighth is left for accounts that have none: the endpoints of others may all hang. */
 const KEPT_LANES = MOST_LANES / 8;
 /** Taken for one endpoint at a time. */
 const ROWS_EACH = 32;

@@ -186,7 +186,8 @@ it('more endpoints of six accounts hang than there are lanes: others’ webhooks
     );
     await newEvents(test.database, account, 1);
   }
-  // Of 256 lanes, an eighth is left; nodes of a cluster share them, so one more or less is rounding.
+  // Of 256 lanes, an eighth is left. The nodes of a cluster share them: one more or less is
+  // rounding.
   await hung.received(223);
   await somethingElse();
   await somethingElse();
