@@ -1,5 +1,6 @@
 // The Resend door, judged by the official package with only its base URL changed: what we serve
 // works as its types say, and everything else it can call answers 501 and names what it is.
+import { connect } from 'node:net';
 import { createElement } from 'react';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
@@ -422,3 +423,36 @@ async function walk(
   for (const [name, part] of Object.entries(at))
     if (name !== 'resend') await walk(part, visit, seen);
 }
+
+describe('large emails', () => {
+  /** Asks, and never reads the answer; whether it began, and how to hang up. */
+  function ask(id: string) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write(
+      `GET /emails/${id} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\n\r\n`,
+    );
+    const began = new Promise<void>((resolve) => socket.once('readable', () => resolve()));
+    return { began, hangUp: () => void socket.destroy() };
+  }
+
+  it('are read in the turns of all that read whole emails: two of an account at a time', async () => {
+    // More than sockets take for readers that do not read.
+    const text = 'x'.repeat(15_000_000);
+    const ids = [await sent({ text }), await sent({ text }), await sent({ text })];
+    const first = ids.slice(0, 2).map(ask);
+    await Promise.all(first.map(({ began }) => began));
+    const third = ask(ids[2]!);
+    let thirdBegan = false;
+    void third.began.then(() => {
+      thirdBegan = true;
+    });
+    const other = await service.account({ scopes: ALL_SCOPES });
+    const theirs = new Resend(other.key, { baseUrl: service.url });
+    const { data } = await theirs.emails.send(email());
+    expect((await theirs.emails.get(data.id)).data.subject).toBe('Hello');
+    expect(thirdBegan).toBe(false);
+    first[0]!.hangUp();
+    await third.began;
+    for (const { hangUp } of [...first, third]) hangUp();
+  });
+});
