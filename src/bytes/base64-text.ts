@@ -1,23 +1,24 @@
 // Bytes on their way into an answer as base64: read piece by piece, so that 25 MB never exist as a
 // text of 33 MB. Before: operations/file-answer.ts. After: http/json-answer.ts.
+import { type Chunk, lengthOf, piecesOf } from './chunks.ts';
 
 /** How much is encoded at a time: whole groups of three bytes. */
 const PIECE_BYTES = 3 * 32 * 1024;
 
 export class Base64Text {
-  readonly chunks: readonly Buffer[];
+  readonly chunks: readonly Chunk[];
   /** The number of bytes. */
   readonly size: number;
 
-  constructor(chunks: readonly Buffer[]) {
+  constructor(chunks: readonly Chunk[]) {
     this.chunks = chunks;
-    this.size = chunks.reduce((sum, { length }) => sum + length, 0);
+    this.size = lengthOf(chunks);
   }
 
   /** The base64 text, in pieces. */
   *pieces(): Generator<string> {
     let rest: Buffer = NOTHING;
-    for (const chunk of this.chunks) {
+    for (const chunk of piecesOf(this.chunks)) {
       let at = 0;
       if (rest.length > 0) {
         at = Math.min(3 - rest.length, chunk.length);

@@ -1,6 +1,7 @@
 // Handing one copy over: to the relay chosen for it, and to another if that one cannot take it.
 // Before: attempt.ts made the copy. After: it judges the outcome. A copy goes to another relay only
 // while it is certain that none has it: never after its content was sent without an answer.
+import type { Chunk } from '../bytes/chunks.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
@@ -20,7 +21,7 @@ export interface ReadyCopy {
   /** The relay that had it at the last attempt. */
   staysWith: string | undefined;
   envelope: Envelope;
-  chunks: readonly Buffer[];
+  chunks: readonly Chunk[];
   mayBegin: () => boolean;
 }
 

@@ -60,6 +60,17 @@ export class Tokens {
     return this.finish(at);
   }
 
+  /**
+   * If this token is the last of a page that goes on: up to here it is certain what is there. The
+   * token may be longer, and what follows may be the content of its element.
+   */
+  get certainEnd(): number {
+    const { html, kind, start, end } = this;
+    if (kind !== 'close' && this.element.content !== 'markup') return this.openedAt;
+    const isText = kind === 'text' && (html.charCodeAt(start) !== LESS_THAN || end - start > 2);
+    return isText ? end : start;
+  }
+
   /** The text as people read it. */
   words(): string {
     const written = this.html.slice(this.start, this.end);

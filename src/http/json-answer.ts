@@ -3,7 +3,7 @@
 // the socket, as fast as its reader reads.
 import { Readable } from 'node:stream';
 import { Base64Text } from '../bytes/base64-text.ts';
-import { freeBytes } from '../bytes/free-bytes.ts';
+import { freeChunks } from '../bytes/chunks.ts';
 import { notePassed } from '../bytes/garbage.ts';
 import { turn } from '../process/in-turns.ts';
 
@@ -77,7 +77,7 @@ async function* base64Pieces(text: Base64Text): AsyncGenerator<string> {
     notePassed(piece.length);
     await turn();
   }
-  for (const chunk of text.chunks) freeBytes(chunk);
+  freeChunks(text.chunks);
   yield '"';
 }
 

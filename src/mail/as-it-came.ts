@@ -2,14 +2,13 @@
 // stored. After: compose.ts puts our header above them. Only what must be changed is: HTML that is
 // tracked, and what a relay on the way could damage (bytes over 127, lines over 998 bytes). Signed
 // or encrypted parts are never touched.
-import { freeBytes } from '../bytes/free-bytes.ts';
-import { collectAll } from '../bytes/garbage.ts';
 import { isFile, placeOf } from '../mime/contents.ts';
-import { textIn } from '../mime/decoding.ts';
+import { utf8In } from '../mime/decoding.ts';
 import { describedBy, type Field, parameterText, textOf } from '../mime/fields.ts';
 import { type Entity, isPlain, readTree } from '../mime/tree.ts';
 import { atOnce } from '../process/in-turns.ts';
-import { base64Lines, encodeText, isSevenBit, joinedBytes } from './mime-body.ts';
+import { endedByLine, type PartChunk } from './encoded-part.ts';
+import { asBase64, type EncodedBody, encodeText, isSevenBit } from './mime-body.ts';
 import { parameter, textHeader } from './mime-headers.ts';
 
 export interface MimeAsItCame {
@@ -18,22 +17,20 @@ export interface MimeAsItCame {
   body: Buffer;
   /** Any relay passes its bytes on unharmed. */
   sevenBit: boolean;
-  /** Adds pixel and links to HTML and returns it in pieces; null: it stays as it is. */
-  track: Track | null;
+  /** Adds pixel and links to HTML in UTF-8; null: it stays as it is. */
+  track: ((html: Buffer) => Buffer[]) | null;
 }
-
-type Track = (html: string) => string[];
 
 export interface AsItCame {
   head: string;
-  body: Buffer[];
+  body: PartChunk[];
 }
 
-/** New bytes for those between two offsets. */
+/** What replaces the bytes between two offsets. */
 interface Change {
   from: number;
   to: number;
-  bytes: Buffer[];
+  chunks: PartChunk[];
 }
 
 export function asItCame(mime: MimeAsItCame): AsItCame {
@@ -54,13 +51,13 @@ function collect(mime: MimeAsItCame, entity: Entity, changes: Change[]): void {
   const { at, bodyAt, end } = entity;
   const whole = changed(mime, entity);
   if (whole !== undefined) {
-    changes.push({ from: at, to: end, bytes: [asBytes(`${whole.head}\r\n`), ...whole.body] });
+    changes.push({ from: at, to: end, chunks: [asBytes(`${whole.head}\r\n`), ...whole.body] });
     return;
   }
   if (isSealed(entity)) return;
   const head = mime.sevenBit ? undefined : headOf(entity);
   if (head !== undefined && head !== linesOf(entity.fields)) {
-    changes.push({ from: at, to: bodyAt, bytes: [asBytes(`${head}\r\n`)] });
+    changes.push({ from: at, to: bodyAt, chunks: [asBytes(`${head}\r\n`)] });
   }
   collectParts(mime, entity, changes);
 }
@@ -76,44 +73,22 @@ function changed(mime: MimeAsItCame, entity: Entity): AsItCame | undefined {
   if (entity.children.length > 0 || isSealed(entity)) return undefined;
   const { body, track, sevenBit } = mime;
   if (track !== null && entity.type === 'text/html' && !isFile(entity)) {
-    const tracked = trackedBytes(body, entity, track);
-    if (tracked !== undefined) {
-      const encoded = encodeText(tracked);
-      if (encoded.bytes !== tracked) freeBytes(tracked);
-      return encodedAs(entity, encoded, 'utf-8');
-    }
+    const html = atOnce(utf8In(body, placeOf(entity)));
+    const tracked = html && track(html);
+    if (tracked && tracked[0] !== html) return encodedAs(entity, encodeText(tracked), 'utf-8');
   }
   const written = body.subarray(entity.bodyAt, entity.end);
   if (sevenBit || !isPlain(entity) || isSevenBit(written)) return undefined;
   return entity.type.startsWith('text/')
-    ? encodedAs(entity, encodeText(written))
-    : encodedAs(entity, { encoding: 'base64', bytes: base64Lines(written) });
-}
-
-const LARGE_BYTES = 1024 * 1024;
-
-/** Undefined if nothing is added. The text of a large one is freed before its bytes are encoded. */
-function trackedBytes(body: Buffer, entity: Entity, track: Track): Buffer | undefined {
-  const bytes = writeTracked(body, entity, track);
-  if (entity.end - entity.bodyAt >= LARGE_BYTES) collectAll();
-  return bytes;
-}
-
-function writeTracked(body: Buffer, entity: Entity, track: Track): Buffer | undefined {
-  const html = atOnce(textIn(body, placeOf(entity)));
-  const pieces = track(html);
-  return pieces.length === 1 && pieces[0] === html ? undefined : joinedBytes(pieces);
+    ? encodedAs(entity, encodeText([written]))
+    : encodedAs(entity, { encoding: 'base64', chunks: [asBase64(written)] });
 }
 
 /** Changing a byte in it would break the signature or encryption. */
 const isSealed = ({ type }: Entity): boolean =>
   type === 'multipart/signed' || type === 'multipart/encrypted';
 
-function encodedAs(
-  entity: Entity,
-  { encoding, bytes }: { encoding: string; bytes: Buffer },
-  charset?: string,
-): AsItCame {
+function encodedAs(entity: Entity, { encoding, chunks }: EncodedBody, charset?: string): AsItCame {
   const kept = entity.fields.filter(({ key }) => key !== 'content-transfer-encoding');
   const described = kept.map((field) =>
     field.key === 'content-type' && charset !== undefined
@@ -124,7 +99,7 @@ function encodedAs(
     described.push(`Content-Type: ${entity.type}; charset=${charset}\r\n`);
   }
   const head = `${described.join('')}Content-Transfer-Encoding: ${encoding}\r\n`;
-  return { head, body: [bytes] };
+  return { head, body: chunks };
 }
 
 /** Its header without bytes over 127, and without the claim that there are some in its parts. */
@@ -164,23 +139,16 @@ function described(field: Field, wanted: (name: string) => boolean): string {
   return `${field.name}: ${value}${written.join('')}\r\n`;
 }
 
-function withChanges(body: Buffer, changes: readonly Change[]): Buffer[] {
-  const pieces: Buffer[] = [];
+function withChanges(body: Buffer, changes: readonly Change[]): PartChunk[] {
+  const pieces: PartChunk[] = [];
   let at = 0;
-  for (const { from, to, bytes } of changes) {
+  for (const { from, to, chunks } of changes) {
     if (from > at) pieces.push(body.subarray(at, from));
-    pieces.push(...bytes);
+    pieces.push(...chunks);
     at = to;
   }
   if (at < body.length) pieces.push(body.subarray(at));
   return pieces;
-}
-
-const CRLF = Buffer.from('\r\n');
-
-function endedByLine(body: Buffer[]): Buffer[] {
-  const last = body.at(-1);
-  return last === undefined || last.subarray(-2).equals(CRLF) ? body : [...body, CRLF];
 }
 
 const asBytes = (text: string): Buffer => Buffer.from(text, 'latin1');

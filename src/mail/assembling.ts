@@ -1,13 +1,13 @@
 // A copy assembled from plain data: tracking added, MIME around it, the body hashed for its
 // signatures. Before: making.ts says what belongs in it. After: making.ts signs it. Needs only its
 // order, so that large ones are assembled in a thread: 25 MB take a second.
-import { freeBytes } from '../bytes/free-bytes.ts';
-import { collectAll } from '../bytes/garbage.ts';
+import { piecesOf } from '../bytes/chunks.ts';
 import type { StoredMime } from '../sending/stored-head.ts';
 import { type TrackedEmail, type Tracker, trackHtml } from '../tracking/apply.ts';
-import { type ComposedEmail, composeEmail, type OutgoingEmail } from './compose.ts';
+import type { MimeAsItCame } from './as-it-came.ts';
+import { type ComposedEmail, composeEmail, composeLarge, type OutgoingEmail } from './compose.ts';
 import { hashBody } from './dkim.ts';
-import { joinedBytes } from './mime-body.ts';
+import { EncodedPart, type Form, isEncoded, type PartChunk } from './encoded-part.ts';
 
 export interface CopyOrder {
   /** The account it belongs to: accounts take turns. */
@@ -25,83 +25,63 @@ export interface CopyOrder {
     email: TrackedEmail;
     wanted: { opens: boolean; clicks: boolean };
   } | null;
-  /**
-   * The email's own bytes, if they are many: they are transferred to the thread and come back,
-   * unless this is the last copy made from them.
-   */
+  /** The email's own bytes, if they are many: they are transferred to the thread and come back. */
   own?: OwnBytes;
-  isLast?: boolean;
 }
 
 export type OwnBytes = Partial<Record<'html' | 'text' | 'attachments', Uint8Array>>;
 
-export interface Assembled extends ComposedEmail {
+export interface Assembled extends ComposedEmail<PartChunk> {
   /** If it is already known; see dkim.ts. */
   bodyHash?: string;
 }
 
-export function assemble(order: CopyOrder): Assembled {
-  const { html, text, mime, ...email } = order.email;
-  const { tracking, isLast = false } = order;
+export const assemble = (order: CopyOrder): Assembled => composeEmail(toCompose(order));
+
+function toCompose({ email: stored, tracking }: CopyOrder): OutgoingEmail {
+  const { html, text, mime, ...email } = stored;
   const track = trackBy(tracking);
-  const shown = html !== null && track !== null ? trackedBytes(html, track, isLast) : html;
-  const composed = composeEmail({
+  return {
     ...email,
-    ...(text ? { text } : {}),
-    ...(shown ? { html: shown } : {}),
+    ...(text && { text: [text] }),
+    ...(html && { html: track?.(html) ?? [html] }),
     ...(mime && { mime: { ...mime, track } }),
-  });
-  if (shown !== html) freeUnused(shown, composed.body);
-  return composed;
+  };
 }
 
-type Track = (html: string) => string[];
-
-function trackBy(tracking: CopyOrder['tracking']): Track | null {
+function trackBy(tracking: CopyOrder['tracking']): MimeAsItCame['track'] {
   if (tracking === null) return null;
   const { key, url, email, wanted } = tracking;
   const tracker: Tracker = { key, url: () => url };
   return (html) => trackHtml(tracker, email, html, wanted);
 }
 
-const LARGE_BYTES = 1024 * 1024;
-
-/**
- * A large one exists as text and in one of its two forms as bytes; the text is freed afterwards.
- */
-function trackedBytes(html: Buffer, track: Track, isLast: boolean): Buffer {
-  if (html.length < LARGE_BYTES) return Buffer.from(track(html.toString()).join(''));
-  const bytes = writeTracked(html, track, isLast);
-  collectAll();
-  return bytes;
-}
-
-function writeTracked(html: Buffer, track: Track, isLast: boolean): Buffer {
-  const pieces = track(html.toString());
-  if (isLast) freeBytes(html);
-  return joinedBytes(pieces);
-}
-
-/** Unless a part of the email is these very bytes. */
-function freeUnused(bytes: Uint8Array | null | undefined, body: readonly Uint8Array[]): void {
-  if (!body.some(({ buffer }) => buffer === bytes?.buffer)) freeBytes(bytes);
-}
-
 /** What comes back from a thread: its large pieces are transferred without a copy. */
 export interface AssembledLarge extends OwnBytes {
   head: string;
-  body: Uint8Array[];
+  body: SentChunk[];
   smtputf8: boolean;
   bodyHash: string;
 }
 
-/** In the thread. */
+/** A chunk as it passes between threads; with the rest it is an EncodedPart. */
+type SentChunk = [bytes: Uint8Array[], form?: Form, added?: number, length?: number];
+
+/** In the thread. Its parts are encoded here for their hash only. */
 export function assembleLarge(order: CopyOrder): AssembledLarge {
-  const { own = {}, isLast = false } = order;
-  const { head, body, smtputf8 } = assemble(withBuffers(order));
-  if (isLast) for (const bytes of Object.values(own)) freeUnused(bytes, body);
-  return { head, smtputf8, body, bodyHash: hashBody(body), ...(isLast ? {} : own) };
+  const { head, body, smtputf8 } = composeLarge(toCompose(withBuffers(order)));
+  const bodyHash = hashBody(piecesOf(body));
+  return { head, smtputf8, body: body.map(toSend), bodyHash, ...order.own };
 }
+
+const toSend = (chunk: PartChunk): SentChunk =>
+  isEncoded(chunk) ? [[...chunk.sources], chunk.form, chunk.added, chunk.length] : [[chunk]];
+
+/** Back in the main thread. */
+export const asSent = ([bytes, form, added, length]: SentChunk): PartChunk =>
+  form === undefined
+    ? asBuffer(bytes[0]!)
+    : new EncodedPart(bytes.map(asBuffer), form, added!, length);
 
 /** A Buffer becomes a plain Uint8Array on its way to and from a thread. */
 export const asBuffer = (bytes: Uint8Array): Buffer =>

@@ -2,8 +2,10 @@
 // vetted headers. After: dkim.ts signs what this returns, relay.ts hands it over. The same email
 // always gives the same bytes.
 import type { Mailbox } from '../addresses.ts';
+import type { Chunk } from '../bytes/chunks.ts';
 import { asItCame, type MimeAsItCame } from './as-it-came.ts';
-import { asSevenBit, base64Lines, encodeText } from './mime-body.ts';
+import { endedByLine, isEncoded, type PartChunk } from './encoded-part.ts';
+import { asBase64, asSevenBit, encodeText } from './mime-body.ts';
 import { addressHeader, legacyParameter, parameter, textHeader } from './mime-headers.ts';
 
 export interface OutgoingAttachment {
@@ -16,6 +18,9 @@ export interface OutgoingAttachment {
   inline?: true;
 }
 
+/** UTF-8, in pieces that follow one another, or a text. */
+type Text = readonly Buffer[] | string;
+
 export interface OutgoingEmail {
   /** With its angle brackets; the same on every attempt, so that a repeat can be recognised. */
   messageId: string;
@@ -25,10 +30,8 @@ export interface OutgoingEmail {
   cc: readonly Mailbox[];
   replyTo?: Mailbox | null;
   subject: string;
-  /** UTF-8. */
-  text?: Buffer | string;
-  /** UTF-8. */
-  html?: Buffer | string;
+  text?: Text;
+  html?: Text;
   /** Ours: X-SM-*, List-Unsubscribe … */
   ownHeaders: readonly (readonly [name: string, value: string])[];
   /** The sender's, already vetted. */
@@ -38,31 +41,36 @@ export interface OutgoingEmail {
   mime?: MimeAsItCame;
 }
 
-export interface ComposedEmail {
+export interface ComposedEmail<Body extends Chunk = Buffer> {
   /** All header lines, each with its CRLF; without the empty line. ASCII unless `smtputf8`. */
   head: string;
   /** What follows the empty line, ending with CRLF; always 7-bit. */
-  body: Buffer[];
+  body: Body[];
   /** An address in the header is not ASCII (RFC 6532). */
   smtputf8: boolean;
 }
 
-/** Header lines of a part and its encoded bytes. */
+/** Header lines of a part and what it contains. */
 interface Entity {
   head: string;
-  body: Buffer[];
-  /** Text sent as it is: only there could a boundary occur. */
-  verbatim: Buffer[];
+  body: PartChunk[];
+  /** Text sent as it is, but for its line ends: only there could a boundary occur. */
+  verbatim: readonly Buffer[];
   /** It ends with a line break already. */
   isMultipart?: true;
 }
 
 // One printable line that leaves room for its header's name.
 const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
-const CRLF = Buffer.from('\r\n');
 
 /** Composes the email. Bcc is not part of it: those recipients exist in the envelope only. */
 export function composeEmail(email: OutgoingEmail): ComposedEmail {
+  const composed = composeLarge(email);
+  return { ...composed, body: composed.body.map((it) => (isEncoded(it) ? it.bytes() : it)) };
+}
+
+/** The same; its parts are encoded when they are taken. */
+export function composeLarge(email: OutgoingEmail): ComposedEmail<PartChunk> {
   const content = email.mime ? asItCame(email.mime) : contentOf(email);
   let head = addressHeader('From', [email.from]);
   if (email.to.length > 0) head += addressHeader('To', email.to);
@@ -82,7 +90,10 @@ export function composeEmail(email: OutgoingEmail): ComposedEmail {
 }
 
 /** The whole email in order, ready for relay.ts; `signatures` are header lines that go on top. */
-export function emailChunks(email: ComposedEmail, signatures = ''): Buffer[] {
+export function emailChunks<Body extends Chunk>(
+  email: ComposedEmail<Body>,
+  signatures = '',
+): (Body | Buffer)[] {
   return [Buffer.from(`${signatures}${email.head}\r\n`), ...email.body];
 }
 
@@ -107,7 +118,8 @@ function contentOf(email: OutgoingEmail): Entity {
   // An email with only a file is still an email, not the file.
   if (bodies.length === 0) return multipart('mixed', email.messageId, files);
   const content = around('mixed', email, [around('alternative', email, bodies), ...files]);
-  return content.isMultipart ? content : endedByLineBreak(content);
+  // Outside multipart nothing follows the text, and SMTP's final dot needs a line of its own.
+  return content.isMultipart ? content : { ...content, body: endedByLine(content.body) };
 }
 
 const around = (kind: MultipartKind, { messageId }: OutgoingEmail, parts: Entity[]): Entity =>
@@ -124,17 +136,18 @@ function invitationPart({ contentType, content }: OutgoingAttachment): Entity {
   const charset = /;\s*charset\s*=/i.test(contentType) ? '' : '; charset=utf-8';
   return {
     head: `Content-Type: ${contentType}${charset}\r\nContent-Transfer-Encoding: base64\r\n`,
-    body: [base64Lines(content)],
+    body: [asBase64(content)],
     verbatim: [],
   };
 }
 
-function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
-  const { encoding, bytes } = encodeText(content);
+function textPart(subtype: 'plain' | 'html', content: Text): Entity {
+  const pieces = typeof content === 'string' ? [Buffer.from(content)] : content;
+  const { encoding, chunks } = encodeText(pieces);
   return {
     head: `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`,
-    body: [bytes],
-    verbatim: encoding === '7bit' ? [bytes] : [],
+    body: chunks,
+    verbatim: encoding === '7bit' ? pieces : [],
   };
 }
 
@@ -154,8 +167,8 @@ function attachmentPart(attachment: OutgoingAttachment): Entity {
       `Content-Disposition: ${contentId !== undefined || inline ? 'inline' : 'attachment'}${parameter('filename', filename)}\r\n` +
       (contentId === undefined ? '' : `Content-ID: <${contentId}>\r\n`) +
       `Content-Transfer-Encoding: ${encoding}\r\n`,
-    body: [sevenBit ?? base64Lines(content)],
-    verbatim: sevenBit === undefined ? [] : [sevenBit],
+    body: sevenBit ?? [asBase64(content)],
+    verbatim: sevenBit === undefined ? [] : [content],
   };
 }
 
@@ -164,7 +177,7 @@ type MultipartKind = 'alternative' | 'mixed' | 'related';
 function multipart(kind: MultipartKind, messageId: string, parts: Entity[]): Entity {
   const verbatim = parts.flatMap((part) => part.verbatim);
   const boundary = freeBoundary(kind, messageId, verbatim);
-  const body: Buffer[] = [];
+  const body: PartChunk[] = [];
   let between = '';
   for (const part of parts) {
     body.push(Buffer.from(`${between}--${boundary}\r\n${part.head}\r\n`, 'latin1'), ...part.body);
@@ -187,14 +200,6 @@ function freeBoundary(kind: string, messageId: string, verbatim: readonly Buffer
     const boundary = `=_${kind.charAt(0)}${turn}_${name}`;
     if (!verbatim.some((bytes) => bytes.includes(`--${boundary}`))) return boundary;
   }
-}
-
-/** Outside multipart nothing follows the text, and SMTP's final dot needs a line of its own. */
-function endedByLineBreak(part: Entity): Entity {
-  const bytes = part.body[0]!;
-  const ended =
-    bytes.length >= 2 && bytes[bytes.length - 2] === 13 && bytes[bytes.length - 1] === 10;
-  return ended ? part : { ...part, body: [bytes, CRLF] };
 }
 
 function emailDate(date: Date): string {

@@ -2,6 +2,7 @@
 // After: emailChunks puts the returned header lines on top. The body is hashed once for all keys;
 // RSA runs in the thread pool (600 µs per signature).
 import { createHash, type Hash, type KeyObject, sign } from 'node:crypto';
+import { type Chunk, piecesOf } from '../bytes/chunks.ts';
 
 export interface DkimKey {
   domain: string;
@@ -57,13 +58,13 @@ const PIECE_BYTES = 256 * 1024;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
 export async function signEmail(
-  email: { head: string; body: readonly Buffer[]; bodyHash?: string },
+  email: { head: string; body: readonly Chunk[]; bodyHash?: string },
   keys: readonly DkimKey[],
   signedAt: Date,
 ): Promise<string> {
   if (keys.length === 0) return '';
   const { names, canonical } = signedHeaders(email.head);
-  const bodyHash = email.bodyHash ?? hashBody(email.body);
+  const bodyHash = email.bodyHash ?? hashBody(piecesOf(email.body));
   const time = Math.floor(signedAt.getTime() / 1000);
   const lines = await Promise.all(
     keys.map(async (key) => {
@@ -80,7 +81,7 @@ export async function signEmail(
 }
 
 /** RFC 6376 3.4.4 over the whole body, as the base64 of its SHA-256. */
-export function hashBody(body: readonly Buffer[]): string {
+export function hashBody(body: Iterable<Buffer>): string {
   const state: BodyState = {
     hash: createHash('sha256'),
     room: NOTHING,

@@ -2,6 +2,7 @@
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
+import { bytesBehind, type Chunk, freeChunks } from '../bytes/chunks.ts';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { isWhole } from '../bytes/large-bytes.ts';
 import { copyToken } from '../feedback/return-path.ts';
@@ -12,6 +13,7 @@ import {
   type Assembled,
   type AssembledLarge,
   asBuffer,
+  asSent,
   assemble,
   type CopyOrder,
   type OwnBytes,
@@ -48,7 +50,7 @@ export interface Copy {
 }
 
 export interface MadeCopy {
-  chunks: Buffer[];
+  chunks: Chunk[];
   smtputf8: boolean;
 }
 
@@ -88,7 +90,7 @@ export async function makeCopy(
 ): Promise<MadeCopy> {
   const order = orderOf(deps, email, sender, copy);
   const assembled = isLarge(email)
-    ? await assembleElsewhere(deps, email, { ...order, isLast: copy.isLast ?? false })
+    ? await assembleElsewhere(deps, email, order, copy.isLast ?? false)
     : assemble(order);
   const signatures = await signEmail(assembled, sender.keys, acceptedAt(email));
   return { chunks: emailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
@@ -103,16 +105,26 @@ const LARGE_BYTES = 64 * 1024;
 const isLarge = ({ html, text, attachments }: StoredEmail): boolean =>
   (html?.length ?? 0) + (text?.length ?? 0) + (attachments?.length ?? 0) > LARGE_BYTES;
 
-/** Its own bytes are empty here while the thread has them. */
+/**
+ * Its own bytes are empty here while the thread has them. Of the last copy only those are left that
+ * it consists of.
+ */
 async function assembleElsewhere(
   deps: MakingDeps,
   email: StoredEmail,
   order: CopyOrder,
+  isLast: boolean,
 ): Promise<Assembled> {
   const made = await deps.assembleLarge({ ...order, own: ownBytes(email) });
-  for (const name of BODIES) if (made[name] !== undefined) email[name] = asBuffer(made[name]);
-  const { head, smtputf8, bodyHash, body } = made;
-  return { head, smtputf8, bodyHash, body: body.map(asBuffer) };
+  const { head, smtputf8, bodyHash } = made;
+  const body = made.body.map(asSent);
+  const used = new Set(body.flatMap(bytesBehind).map(({ buffer }) => buffer));
+  for (const name of BODIES) {
+    const bytes = made[name];
+    if (bytes !== undefined && !isLast) email[name] = asBuffer(bytes);
+    else if (bytes !== undefined && !used.has(bytes.buffer)) freeBytes(bytes);
+  }
+  return { head, smtputf8, bodyHash, body };
 }
 
 const BODIES = ['html', 'text', 'attachments'] as const;
@@ -130,7 +142,7 @@ function ownBytes(email: StoredEmail): OwnBytes {
 /** Frees what was made for a copy that the relay has: all but the email's own bytes. */
 export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
   const own = new Set(BODIES.map((name) => email[name]?.buffer));
-  for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
+  freeChunks(chunks.flatMap(bytesBehind).filter(({ buffer }) => !own.has(buffer)));
 }
 
 /**
@@ -138,7 +150,7 @@ export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
  * recipient can complain about it or unsubscribe with it: in the version shown, the token and the
  * link for that are signed with a key that nobody has.
  */
-export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Buffer[]> {
+export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Chunk[]> {
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
   const shown = { ...deps, tracker, returnPathKey: NOBODYS_KEY };
   const [copy] = copiesFor(shown, email, email.recipients);

@@ -53,25 +53,74 @@ export function* textIn(bytes: Buffer, place: Place, from = 0): Generator<void, 
   return text;
 }
 
-/** The declared charset, otherwise UTF-8, otherwise Windows-1252: one of them always works. */
 export function* textOfBytes(bytes: Buffer, charset?: string): Generator<void, string> {
-  const declared = charset?.toLowerCase() ?? '';
-  const isDeclared = declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8';
-  const encoding = (isDeclared ? decoderOf(declared)?.encoding : undefined) ?? 'utf-8';
-  const isByteByByte =
-    encoding === 'windows-1252' || (encoding === 'utf-8' && !isDeclared && !isUtf8(bytes));
+  const encoding = encodingOf(bytes, charset);
   // In one go: a text joined from pieces is copied again when it is first read.
-  if ((encoding === 'utf-8' || isByteByByte) && isAscii(bytes)) return bytes.toString('latin1');
-  // A new one: it keeps half a character between two pieces.
-  const decoder = new TextDecoder(encoding);
+  if (isAscii(bytes) && (encoding === 'utf-8' || encoding === WESTERN)) {
+    return bytes.toString('latin1');
+  }
   let text = '';
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    const piece = bytes.subarray(at, at + PIECE_BYTES);
-    const isLast = at + PIECE_BYTES >= bytes.length;
-    text += isByteByByte ? fromWindows1252(piece) : decoder.decode(piece, { stream: !isLast });
+  for (const piece of textPieces(asWritten(bytes), encoding)) {
+    text += piece;
     yield;
   }
   return text;
+}
+
+/** In UTF-8, an email of 25 MB may have three times as many. */
+const MOST_IN_UTF8 = 32 * 1024 * 1024;
+
+/**
+ * The same text in UTF-8; if that is how it is written, a view of the same bytes. Undefined: it
+ * would be too long.
+ */
+export function* utf8In(bytes: Buffer, place: Place): Generator<void, Buffer | undefined> {
+  const declared = declaredEncoding(place.charset);
+  if (declared !== undefined) return yield* inUtf8(piecesIn(bytes, place), declared, place.length);
+  const decoded = yield* bytesIn(bytes, place);
+  if (isUtf8(decoded)) return decoded;
+  const written = yield* inUtf8(asWritten(decoded), WESTERN, decoded.length);
+  if (place.encoding !== undefined) freeBytes(decoded);
+  return written;
+}
+
+function* inUtf8(
+  pieces: Iterable<Buffer>,
+  encoding: string,
+  length: number,
+): Generator<void, Buffer | undefined> {
+  // Each byte becomes at most three; memory that is not written to is not used.
+  const whole = allocateBytes(Math.min(3 * length, MOST_IN_UTF8));
+  let size = 0;
+  for (const text of textPieces(pieces, encoding)) {
+    if (size + Buffer.byteLength(text) > whole.length) return undefined;
+    size += whole.write(text, size);
+    notePassed(2 * text.length);
+    yield;
+  }
+  return whole.subarray(0, size);
+}
+
+const WESTERN = 'windows-1252';
+
+/** The declared charset, otherwise UTF-8, otherwise Windows-1252: one of them always works. */
+const encodingOf = (bytes: Buffer, charset?: string): string =>
+  declaredEncoding(charset) ?? (isUtf8(bytes) ? 'utf-8' : WESTERN);
+
+/** Undefined: UTF-8, or what is usual. An unknown one is read as UTF-8, whatever is in it. */
+function declaredEncoding(charset = ''): string | undefined {
+  const declared = charset.toLowerCase();
+  if (declared === '' || declared === 'us-ascii' || declared === 'utf-8') return undefined;
+  return decoderOf(declared)?.encoding ?? 'utf-8';
+}
+
+function* textPieces(pieces: Iterable<Buffer>, encoding: string): Generator<string> {
+  // A new one: it keeps half a character between two pieces.
+  const decoder = new TextDecoder(encoding);
+  for (const piece of pieces) {
+    yield encoding === WESTERN ? fromWindows1252(piece) : decoder.decode(piece, { stream: true });
+  }
+  yield decoder.decode();
 }
 
 const writtenIn = (bytes: Buffer, { at, length }: Place, from: number): Buffer =>

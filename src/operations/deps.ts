@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Directory } from '../accounts/directory.ts';
 import type { Dns } from '../accounts/dns.ts';
 import type { Mailbox } from '../addresses.ts';
+import type { Chunk } from '../bytes/chunks.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
 import type { LoopWatch } from '../process/loop-watch.ts';
@@ -54,5 +55,5 @@ export interface OperationDeps extends AcceptDeps {
   /** Turns at reading stored emails whole. */
   wholeEmails: WholeEmails;
   /** A message as it goes or went over the wire; undefined: none, or its content is gone. */
-  sourceOf: (accountId: number, uuid: string) => Promise<Buffer[] | undefined>;
+  sourceOf: (accountId: number, uuid: string) => Promise<Chunk[] | undefined>;
 }

@@ -3,6 +3,7 @@
 // application/octet-stream.
 import { z } from 'zod';
 import { Base64Text } from '../bytes/base64-text.ts';
+import type { Chunk } from '../bytes/chunks.ts';
 
 /** As in a send. */
 export const file = z
@@ -19,7 +20,7 @@ export type FileAnswer = z.output<typeof file>;
 export const fileAnswer = (
   filename: string,
   contentType: string,
-  chunks: readonly Buffer[],
+  chunks: readonly Chunk[],
 ): FileAnswer => ({
   filename,
   content_type: contentType,

@@ -1,6 +1,7 @@
 // What we send to a provider with an email so that it repeats it in its notifications: the token of
 // the copy. member.ts adds it in front of the email, unsigned; the provider removes the header.
 // After it: feedback/providers reads it.
+import { type Chunk, isLate } from '../bytes/chunks.ts';
 
 const HEADERS: Record<string, { host: RegExp; name: string; value: (token: string) => string }> = {
   postmark: {
@@ -37,7 +38,7 @@ function headerFor(url: string) {
 
 export function providerHeader(
   url: string,
-): ((returnPath: string, chunks: readonly Buffer[]) => readonly Buffer[]) | undefined {
+): ((returnPath: string, chunks: readonly Chunk[]) => readonly Chunk[]) | undefined {
   const header = headerFor(url);
   if (header === undefined) return undefined;
   const { name, value } = header;
@@ -54,8 +55,8 @@ export function providerHeader(
  * compose.ts puts the whole header into the first chunk; up to 33 MB follow and are not copied
  * here.
  */
-function headOf([first]: readonly Buffer[]): string {
-  const start = first?.toString('latin1') ?? '';
+function headOf([first]: readonly Chunk[]): string {
+  const start = first && !isLate(first) ? first.toString('latin1') : '';
   const end = start.indexOf('\r\n\r\n');
   return end < 0 ? start : start.slice(0, end);
 }

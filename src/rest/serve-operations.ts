@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { Base64Text } from '../bytes/base64-text.ts';
+import { piecesOf } from '../bytes/chunks.ts';
 import { Problem } from '../errors.ts';
 import { readerOf } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
@@ -98,7 +99,7 @@ function sendFile(reply: FastifyReply, file: Record<string, unknown>): FastifyRe
   return reply
     .headers(attachmentHeaders(String(file.filename), 'application/octet-stream'))
     .header('content-length', size)
-    .send(Readable.from(chunks, { objectMode: false }));
+    .send(Readable.from(piecesOf(chunks), { objectMode: false }));
 }
 
 async function admit(

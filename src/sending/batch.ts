@@ -102,9 +102,8 @@ export function openBatcher(deps: {
       const verdicts = await acceptSends(node, { sends, whole }, closed, doneBy);
       deps.metrics.batchSize.observe(sends.length);
       countAccepted(deps.metrics, sends, verdicts);
+      for (const send of sends) freeContent(send);
       deps.onCommitted(sends);
-      // Decoded for this send alone, and on disk by now.
-      for (const { attachments } of sends) freeBytes(attachments);
       return verdicts;
     } catch (error) {
       if (isDataFault(error)) throw error;
@@ -118,6 +117,13 @@ export function openBatcher(deps: {
     const captured = await write(sends.filter(isCaptured));
     const others = await write(sends.filter((send) => !isCaptured(send)));
     return sends.map((send) => (isCaptured(send) ? captured : others).shift()!);
+  }
+}
+
+/** Made for this send alone, and on disk by now; soon the same bytes are loaded to be handed over. */
+function freeContent({ html, text, attachments }: PackedSend): void {
+  for (const content of [html, text, attachments]) {
+    if (typeof content !== 'string') freeBytes(content);
   }
 }
 

@@ -2,6 +2,7 @@
 // 5321 4.5.2). Before: chunks from compose.ts. After: transaction.ts writes them. Piece by piece,
 // as the socket takes them: an email of 25 MB, even if it is all dots, blocks nobody. Only pieces
 // with a dot to double are copied.
+import { type Chunk, piecesOf } from '../bytes/chunks.ts';
 
 const CR = 13;
 const LF = 10;
@@ -16,12 +17,12 @@ const PIECE_BYTES = 65_536;
  * returned: once it is written, the relay may have the email.
  */
 export function* dataPieces(
-  chunks: readonly Buffer[],
+  chunks: readonly Chunk[],
   onEnd: () => void = () => {},
 ): Generator<Buffer> {
   // The two bytes before the current position; the first line has a line start before it.
   let before: Seam = { two: CR, one: LF };
-  for (const chunk of chunks) {
+  for (const chunk of piecesOf(chunks)) {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
       const whole = from === 0 && chunk.length <= PIECE_BYTES;
       const piece = whole ? chunk : chunk.subarray(from, from + PIECE_BYTES);

@@ -2,6 +2,7 @@
 // informed. Before: relay.ts has active sessions and opening connections. After: it gives the freed
 // places to waiting emails.
 
+import { type Chunk, lengthOf } from '../bytes/chunks.ts';
 import type { Envelope } from './envelope.ts';
 import { BEAT_MS } from './patience.ts';
 import type { RelayPulse } from './relay-health.ts';
@@ -10,7 +11,7 @@ import type { HandOver } from './transaction.ts';
 
 export interface Job {
   envelope: Envelope;
-  chunks: readonly Buffer[];
+  chunks: readonly Chunk[];
   /** Whose email it is, if others must not wait behind all of theirs. */
   lane: number | undefined;
   /** Asked when a session takes it: the worker's lease may have ended in the meantime. */
@@ -256,7 +257,7 @@ export const newLine = (session: SmtpSession): Line => ({
   hung: false,
 });
 
-const sizeOf = (job: Job): number => job.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+const sizeOf = (job: Job): number => lengthOf(job.chunks);
 
 /** Where an email goes: the domain of its first recipient. */
 function destinationOf({ envelope }: Job): string {

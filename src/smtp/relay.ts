@@ -6,6 +6,7 @@
 // 5321 4.5.3.2 gives it ten minutes) but no longer a place: the next email gets a new connection.
 // Sockets are at most four times the places.
 
+import type { Chunk } from '../bytes/chunks.ts';
 import type { Envelope } from './envelope.ts';
 import { keepPlaces } from './kept-places.ts';
 import { type Job, type Line, newLine, type Opening, watchForHangs } from './relay-hangs.ts';
@@ -46,7 +47,7 @@ export interface Relay {
    */
   hand(
     envelope: Envelope,
-    chunks: readonly Buffer[],
+    chunks: readonly Chunk[],
     wish?: { lane?: number; stillWanted?: () => boolean },
   ): Promise<HandOver>;
   /** Connects, greets, logs in and quits: does the relay accept us? */

@@ -1,6 +1,7 @@
 // One email over one session: MAIL, RCPT for each recipient, DATA, the email, the final reply.
 // Before: relay.ts picked a session. After: attempt.ts reads the outcome of each recipient.
 // Outcomes are values; only bugs throw.
+import { type Chunk, lengthOf } from '../bytes/chunks.ts';
 import { dataPieces } from './data.ts';
 import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
 import { ownReply, type SmtpReply } from './reply.ts';
@@ -61,12 +62,12 @@ const SMALL = 65_536;
 export async function sendEmail(
   session: SmtpSession,
   envelope: Envelope,
-  chunks: readonly Buffer[],
+  chunks: readonly Chunk[],
   timeouts: SmtpTimeouts,
 ): Promise<Transaction> {
   const { wire, capabilities } = session;
   const said = new Array<Said | undefined>(envelope.recipients.length);
-  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const size = lengthOf(chunks);
   refuseLocally(envelope, size, capabilities, said);
   const open = [...said.keys()].filter((index) => said[index] === undefined);
   if (open.length === 0) return { handOver: finished(envelope, said, undefined), stale: false };

@@ -85,7 +85,7 @@ const START_AGAIN_AFTER_MS = 1000;
 
 export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> {
   const { file, given, threads, log, metrics } = options;
-  const { deadlineMs = 500, memoryMb = 48, longestWaitMs = 15_000, mostWaiting = 4000 } = options;
+  const { deadlineMs = 500, memoryMb = 32, longestWaitMs = 15_000, mostWaiting = 4000 } = options;
   const lanes = createLanes<Order>();
   const members = new Set<Member>();
   /** Ended, but possibly still in a native call that nothing can interrupt. */

@@ -145,8 +145,8 @@ type Holder = Record<string, unknown>;
 
 /**
  * The bytes of all outputs, one after the other in one buffer that is transferred: copying each
- * separately took 60 µs per email. Large ones are not copied at all, and shared ones stay where
- * they are.
+ * separately took 60 µs per email. Large ones, and parts of them, are not copied at all, and shared
+ * ones stay where they are.
  */
 function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   const found: [holder: Holder, field: string, bytes: Uint8Array][] = [];
@@ -165,10 +165,11 @@ function joinBytes(answers: JobDone[]): ArrayBuffer[] {
     }
     collect(result.output as Holder);
   }
-  if (found.length === 0) return [...whole];
-  const joined = new ArrayBuffer(found.reduce((sum, [, , bytes]) => sum + bytes.length, 0));
+  const rest = found.filter(([, , { buffer }]) => !whole.has(buffer as ArrayBuffer));
+  if (rest.length === 0) return [...whole];
+  const joined = new ArrayBuffer(rest.reduce((sum, [, , bytes]) => sum + bytes.length, 0));
   let at = 0;
-  for (const [holder, field, bytes] of found) {
+  for (const [holder, field, bytes] of rest) {
     const place = new Uint8Array(joined, at, bytes.length);
     place.set(bytes);
     holder[field] = place;

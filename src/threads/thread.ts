@@ -52,10 +52,10 @@ const MOST_THING_BYTES = 2 * 1024 * 1024;
 /**
  * At its limit a thread gets 16 MB more in which to end. A collection moves up to a third of the
  * young space into the old space at once: with more than 48 MB (Node 24 defaults to 192) it may
- * need more than those 16 MB, and V8 then ends the whole process. Half of that costs no time, and
- * is what a thread may take beside its limit.
+ * need more than those 16 MB, and V8 then ends the whole process. A quarter of that costs no time,
+ * and is what a thread may take beside its limit.
  */
-const YOUNG_MB = 24;
+const YOUNG_MB = 12;
 
 export interface ThreadOptions {
   /** What it runs: a file that calls serveJobs. */

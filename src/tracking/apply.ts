@@ -4,7 +4,7 @@
 // still queued.
 import { idTimeMs } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
-import { trackedPieces } from './insert.ts';
+import { trackedBytes } from './insert.ts';
 import { makeToken, type TokenKind } from './token.ts';
 
 const DAY_MS = 86_400_000;
@@ -40,14 +40,14 @@ export interface TrackedEmail {
   place?: number;
 }
 
-/** In pieces: join them if you need one text. */
+/** UTF-8 in pieces; the very bytes if nothing is changed. */
 export function trackHtml(
   tracker: Tracker,
   email: TrackedEmail,
-  html: string,
+  html: Buffer,
   wanted: { opens: boolean; clicks: boolean },
-): string[] {
-  return trackedPieces(html, {
+): Buffer[] {
+  return trackedBytes(html, {
     linkUrl: wanted.clicks
       ? (url, index) => trackingUrl(tracker, email, 'click', index, url)
       : undefined,

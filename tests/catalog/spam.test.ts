@@ -63,8 +63,8 @@ async function bytesOf(
     to: [parseMailbox('Nia Mwangi <nia@mail.example>') as Mailbox],
     ...{ cc: [], ownHeaders: [], headers: [] },
     subject: email.subject,
-    html: Buffer.from(email.html),
-    text: Buffer.from(email.text),
+    html: [Buffer.from(email.html)],
+    text: [Buffer.from(email.text)],
     attachments: email.files.map((file) => ({ ...file, content: Buffer.from(file.content) })),
   });
   return Buffer.concat(emailChunks(composed)).toString().replaceAll('\r\n', '\n');

@@ -5,6 +5,7 @@ import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { piecesOf } from '../../src/bytes/chunks.ts';
 import { sendgrid } from '../../src/feedback/providers/sendgrid.ts';
 import { providerHeader } from '../../src/relays/provider-headers.ts';
 import {
@@ -376,7 +377,9 @@ it('a provider without its setting is refused', async () => {
 describe('the provider is told the token with the email', () => {
   const chunks = [Buffer.from('From: a@example.com\r\n\r\nHello\r\n')];
   const marked = (url: string, head = chunks) =>
-    Buffer.concat([...(providerHeader(url)?.('bounce+abc123@b.example', head) ?? [])]).toString();
+    Buffer.concat([
+      ...piecesOf(providerHeader(url)?.('bounce+abc123@b.example', head) ?? []),
+    ]).toString();
   it.each([
     ['smtp://smtp.postmarkapp.com', 'X-PM-Metadata-sm-token: abc123'],
     ['smtp://smtp.eu.mailgun.org', 'X-Mailgun-Variables: {"sm_token":"abc123"}'],

@@ -8,7 +8,7 @@ import type { Attack } from './attacks.ts';
 const tracker = { key: randomBytes(32), url: () => 'https://t.example' };
 const email = { accountId: 1, messageId: randomBytes(16) };
 const track = (html: string) =>
-  trackHtml(tracker, email, html, { opens: true, clicks: true }).join('');
+  trackHtml(tracker, email, Buffer.from(html), { opens: true, clicks: true }).join('');
 
 /** Each is repeated up to the size of the largest template, with something before and after. */
 const pages: [name: string, repeated: string, before?: string, after?: string][] = [

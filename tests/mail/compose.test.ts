@@ -239,7 +239,7 @@ describe('encoding of bodies', () => {
 
   it('takes bytes and text alike', () => {
     const text = 'Grüße\nJane';
-    expect(bytesOf(composeEmail(email({ text: Buffer.from(text) })))).toEqual(
+    expect(bytesOf(composeEmail(email({ text: [Buffer.from(text)] })))).toEqual(
       bytesOf(composeEmail(email({ text }))),
     );
   });

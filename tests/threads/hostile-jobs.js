@@ -11,6 +11,11 @@ const { workedMs } = openThreadClock();
 serveJobs({
   double: (input) => input * 2,
   bytes: (text) => ({ text, bytes: Buffer.from(text) }),
+  /** Two parts of what it was given, and all of it. */
+  halve: (bytes) => {
+    const half = bytes.length / 2;
+    return { halves: [bytes.subarray(0, half), bytes.subarray(half)], bytes };
+  },
   refuse: (detail) => {
     throw new Problem('invalid', detail, { faults: [{ path: 'html', message: 'x', line: 3 }] });
   },

@@ -15,6 +15,7 @@ import { until } from '../support/until.ts';
 type HostileJobs = {
   double: (input: number) => number;
   bytes: (text: string) => { text: string; bytes: Uint8Array };
+  halve: (bytes: Uint8Array) => { halves: Uint8Array[]; bytes: Uint8Array };
   refuse: (detail: string) => never;
   fail: (input: null) => never;
   loopForever: (input: null) => never;
@@ -69,6 +70,16 @@ describe('a job', () => {
     const texts = ['', 'Grüße', 'x'.repeat(100_000)];
     const answers = await Promise.all(texts.map((text) => pool.run('bytes', text, { share: 'a' })));
     expect(answers.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(texts);
+  });
+
+  it('hands large bytes over without a copy, and parts of them as parts of them', async () => {
+    open();
+    const given = Buffer.allocUnsafeSlow(256 * 1024).fill('Sandmartin');
+    const wanted = given.toString();
+    const transfer = [given.buffer];
+    const { halves, bytes } = await pool.run('halve', given, { share: 'a', transfer });
+    expect(Buffer.concat(halves).toString()).toBe(wanted);
+    expect(halves.map(({ buffer }) => buffer === bytes.buffer)).toEqual([true, true]);
   });
 
   it('passes a Problem on with its faults, and a fault of ours as what it is', async () => {
