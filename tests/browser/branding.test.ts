@@ -30,7 +30,27 @@ describe.skipIf(!dashboard)('Branding', () => {
     await order.getByText('Nest & Co').first().waitFor();
     // However little room there is, it is laid out as on a desktop.
     expect(await order.getByText('Confirmed', { exact: true }).evaluate(countLines)).toBe(1);
-    expect(await page.frames().at(-1)!.evaluate('innerWidth')).toBe(640);
+    const last = page.frames().at(-1)!;
+    expect(await last.evaluate('innerWidth')).toBe(640);
+    // Down to its footer.
+    await expect
+      .poll(() => last.evaluate('innerHeight - document.documentElement.scrollHeight'))
+      .toBeGreaterThanOrEqual(0);
+  });
+
+  it('asks before one leaves what was not saved', async () => {
+    const toKeys = page.getByRole('navigation').getByRole('link', { name: 'API keys' });
+    await toKeys.click();
+    const asked = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await asked.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Brand name').inputValue()).toBe('Nest & Co');
+    await toKeys.click();
+    await asked.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByText('These are your unsaved changes').waitFor();
+    expect(await page.getByLabel('Brand name').inputValue()).toBe('Nest & Co');
   });
 
   it('gives back what was not saved, after the tab was closed', async () => {
@@ -50,25 +70,37 @@ describe.skipIf(!dashboard)('Branding', () => {
   });
 
   it('warns of colours that are hard to read, and of what cannot be', async () => {
-    await page.getByRole('textbox', { name: 'Primary colour' }).fill('#ffee00');
+    await page.getByRole('textbox', { name: 'Primary colour', exact: true }).fill('#ffee00');
     await page
       .getByText(/Hard to read on white \(1\.\d/)
       .first()
       .waitFor();
-    await page.getByRole('textbox', { name: 'Primary colour' }).fill('#1d4ed8');
+    await page.getByRole('textbox', { name: 'Primary colour', exact: true }).fill('#1d4ed8');
     await page
       .getByText(/Hard to read on white/)
       .nth(1)
       .waitFor({ state: 'detached' });
-    await page.getByLabel('Privacy policy').fill('javascript:alert(1)');
     // Said where it is wrong; the emails stay.
-    await page.getByText('must be an http or https address such as').waitFor();
-    await page
-      .frameLocator('iframe[title="welcome in your branding"]')
-      .getByText('Nest & Co')
-      .first()
-      .waitFor();
-    await page.getByLabel('Privacy policy').fill('https://example.com/privacy');
+    for (const [field, wrong, why, right] of [
+      ['Primary colour', 'blueish', 'must be a hex colour such as', '#1d4ed8'],
+      ['Logo', 'logo.png', 'must be an http or https address', ''],
+      [
+        ...(['Privacy policy', 'javascript:alert(1)', 'must be an http or https address'] as const),
+        'https://example.com/privacy',
+      ],
+    ] as const) {
+      const box = page.getByRole('textbox', { name: field, exact: true });
+      await box.fill(wrong);
+      await page.getByText(why).waitFor();
+      expect(await box.getAttribute('aria-invalid')).toBe('true');
+      await page
+        .frameLocator('iframe[title="welcome in your branding"]')
+        .getByText('Nest & Co')
+        .first()
+        .waitFor();
+      await box.fill(right);
+      await page.getByText(why).waitFor({ state: 'detached' });
+    }
     await page
       .frameLocator('iframe[title="welcome in your branding"]')
       .getByText('Privacy Policy')
@@ -108,6 +140,8 @@ describe.skipIf(!dashboard)('Branding', () => {
     const file = { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') };
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('alert').getByText('is not a PNG, JPEG, GIF or WebP image').waitFor();
+    await page.locator('input[type=file]').setInputFiles({ ...file, buffer: TOO_LARGE });
+    await page.getByRole('alert').getByText('a logo may be at most 128').waitFor();
     await page.locator('input[type=file]').setInputFiles({ ...file, buffer: LOGO });
     await told(page, 'Uploaded. New emails show this logo.');
     await page.getByRole('switch', { name: 'Every email carries the logo' }).click();
@@ -164,6 +198,7 @@ describe.skipIf(!dashboard)('Branding', () => {
 });
 
 const LOGO = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const TOO_LARGE = Buffer.concat([LOGO, Buffer.alloc(128 * 1024)]);
 
 /** As it is laid out. Runs in the page, of which these types know nothing. */
 function countLines(element: unknown): number {

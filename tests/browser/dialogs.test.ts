@@ -9,7 +9,7 @@ import { addRelay } from '../relays/support.ts';
 import { takesScreenshots } from '../support/browser.ts';
 import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openDashboard, PASSWORD, screenshot, told } from './dashboard.ts';
+import { look, openDashboard, PASSWORD, screenshot, told } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -238,6 +238,7 @@ describe.skipIf(!dashboard)('What lies over the page', () => {
     const at = () => expect.poll(() => page.locator(':focus').textContent());
     await at().toBe('Light');
     expect(await button.getAttribute('aria-expanded')).toBe('true');
+    await look(page, 'user-menu');
     for (const [key, name] of [
       ['ArrowDown', 'Dark'],
       ['End', 'Sign out'],

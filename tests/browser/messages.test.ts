@@ -208,19 +208,42 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.getByText('30 recipients: 20 delivered, 10 bounced').waitFor();
     await page.locator('[data-event=delivered]').getByText('20 delivered').waitFor();
     await page.locator('[data-event=bounced]').getByText('10 bounced').waitFor();
+    // When, to the second, and how long it took.
+    expect(await page.locator('[data-event=delivered]').innerText()).toMatch(
+      /\d{4}, \d\d:\d\d:\d\d.* · [\d.]+ s after it was accepted/,
+    );
     const envelope = page.locator('.envelope');
+    expect(await envelope.innerText()).toMatch(/To\s+bounce\+0@simulator\.test, /);
     expect(await envelope.innerText()).toMatch(/From\s+Acme <hello@example\.com>/);
     await look(page, 'message-many');
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(2500);
     await envelope.getByRole('link', { name: 'and 26 more' }).click();
     await page.getByText('10 bounced', { exact: true }).last().click();
     await page.getByRole('table').getByText('bounce+0@simulator.test').waitFor();
-    await expect.poll(() => page.getByRole('table').locator('tbody tr').count()).toBe(10);
+    const rows = page.getByRole('table').locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(10);
+    await page.getByLabel('Part of an address').fill('bounce+2');
+    await expect.poll(() => rows.count()).toBe(3);
     // The tab is in the address.
     expect(new URL(page.url()).searchParams.get('tab')).toBe('recipients');
     await page.getByRole('tab', { name: 'Headers' }).click();
     for (const name of ['Message-ID', 'MIME-Version', 'Date']) {
       await page.getByRole('rowheader', { name, exact: true }).waitFor();
     }
+  });
+
+  it('that a receiver defers: with its answer, and when it is tried next', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    const to = ['greylist@simulator.test'];
+    const sent = await service.send(account.key, anEmail({ to, subject: 'Later' }));
+    await page.goto(`/messages/${sent.body.id}`);
+    const deferred = page.locator('[data-event=deferred]');
+    await deferred.waitFor();
+    expect(await deferred.innerText()).toMatch(/Response\s+450 .*Next try\s+\w+ \d+/s);
+    await page.getByRole('tab', { name: 'Relay' }).click();
+    const attempts = page.getByRole('region', { name: 'Deferred attempts' });
+    expect(await attempts.innerText()).toMatch(/greylist@simulator\.test\s+Deferred\s+450 /);
   });
 });

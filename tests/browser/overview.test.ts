@@ -15,9 +15,12 @@ describe.skipIf(!dashboard)('Overview', () => {
     const { service, open } = dashboard!;
     const account = await service.account({ dailyQuota: 10 });
     for (const name of ['opened', 'delivered', 'clicked', 'complaint']) {
-      await service.send(account.key, anEmail({ to: [`${name}@simulator.test`], subject: name }));
+      await service.send(
+        account.key,
+        anEmail({ to: [`${name}@simulator.test`], subject: name, tags: ['orders'] }),
+      );
     }
-    const to = ['bounce', 'bounce+1', 'bounce+2', 'bounce+3', 'delivered+1', 'delivered+2'];
+    const to = ['bounce', 'bounce+1', 'bounce+2', 'mailbox-full', 'delivered+1', 'delayed'];
     await service.send(
       account.key,
       anEmail({ to: to.map((name) => `${name}@simulator.test`), subject: 'bounce' }),
@@ -40,7 +43,34 @@ describe.skipIf(!dashboard)('Overview', () => {
     await page.getByText('4 recipients, 1 complaint').waitFor();
     await page.locator('.figure', { hasText: /^40\s?%$/ }).waitFor();
     await look(page, 'overview');
-    // Told apart, with a way to the messages; the choice is in the address.
+  });
+
+  it('says how long delivery took, and why recipients bounced', async () => {
+    const box = (title: string) => page.locator('.below-table > *', { hasText: title });
+    // One in six took five seconds, which half of them do not show.
+    const seconds = async () => {
+      const said = await box('Time to deliver').innerText();
+      return /Half within ([\d.]+) s, 95 of 100 within ([\d.]+) s/.exec(said)?.slice(1).map(Number);
+    };
+    await expect.poll(async () => (await seconds())?.[1]).toBeGreaterThanOrEqual(10);
+    const [half, most] = (await seconds())!;
+    expect(half).toBeLessThanOrEqual(most!);
+    await expect
+      .poll(() => box('Why recipients bounced').innerText())
+      .toMatch(/bounced\s+user-unknown\s+3\s+mailbox-full\s+1$/);
+  });
+
+  it('tells recipients apart, with a way to the messages', async () => {
+    for (const [by, value, recipients] of [
+      ['Tag', 'orders', 4],
+      ['Stream', 'transactional', 10],
+      ['Relay', 'sandbox', 10],
+    ] as const) {
+      await page.getByText(by, { exact: true }).click();
+      const rows = page.getByRole('region', { name: `Recipients by ${by.toLowerCase()}` });
+      await rows.getByRole('row', { name: new RegExp(`^${value}\\s+${recipients}\\b`) }).waitFor();
+    }
+    // The choice is in the address.
     await page.getByText('Domain', { exact: true }).click();
     const row = page.getByRole('region', { name: 'Recipients by domain' }).getByRole('row').last();
     await row.getByText('simulator.test').waitFor();

@@ -277,7 +277,11 @@ async function lookAtAllWidths(page: Page, route: string): Promise<void> {
     await page.emulateMedia({ colorScheme });
     for (const width of [375, 768, 1280]) {
       await page.setViewportSize({ width, height: 900 });
-      await screenshot(page, `page${name}-${width}-${colorScheme}`, true);
+      // All of it in sight: what is not in sight is not drawn.
+      const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
+      await page.setViewportSize({ width, height });
+      await expect.poll(() => page.evaluate(STILL_LOADING)).toBe(0);
+      await screenshot(page, `page${name}-${width}-${colorScheme}`);
     }
   }
   await page.emulateMedia({ colorScheme: 'light' });

@@ -100,6 +100,26 @@ describe.skipIf(!dashboard)('Templates', () => {
     await page.goto('/templates/welcome');
     await page.frameLocator('iframe').getByRole('heading', { name: 'Welcome' }).waitFor();
     await look(page, 'template');
+    // In the inbox its preheader follows the subject, which readers of the email do not see.
+    const inbox = page.getByRole('figure', { name: 'In the inbox' });
+    await expect
+      .poll(() => inbox.innerText())
+      .toMatch(/^Welcome.*Your account is ready\. Here’s how to get started\./);
+    // However little room there is, it is laid out as on a desktop or a phone, and scaled.
+    await page.setViewportSize({ width: 800, height: 900 });
+    for (const [view, width] of [
+      ['Desktop', 640],
+      ['Phone', 375],
+    ] as const) {
+      await page.getByText(view, { exact: true }).click();
+      const shown = page.locator('iframe[title="Preview of welcome"]');
+      await expect.poll(() => page.frames().at(-1)!.evaluate('innerWidth')).toBe(width);
+      const room = (await page.locator('.mail-stage > div').boundingBox())!.width;
+      const drawn = (await shown.boundingBox())!.width;
+      expect(drawn).toBeCloseTo(Math.min(width, room), 0);
+      if (view === 'Desktop') expect(room).toBeLessThan(600);
+    }
+    await page.setViewportSize({ width: 1360, height: 900 });
     // Without the browser's own emulation, which would reach into the frame by itself.
     await page.emulateMedia({ colorScheme: null });
     await page.getByRole('button', { name: 'Dark mode' }).click();
@@ -121,6 +141,9 @@ describe.skipIf(!dashboard)('Templates', () => {
     const call = await page.getByText('curl http').first().textContent();
     const body = JSON.parse(call!.split("<<'JSON'\n")[1]!.split('\nJSON')[0]!);
     expect((await service.send(account.key, body)).status).toBe(202);
+    await page.goto('/messages');
+    await page.getByRole('searchbox').fill('template:welcome');
+    await page.getByText('One message, that is all').waitFor();
   });
 });
 

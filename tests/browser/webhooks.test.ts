@@ -91,6 +91,12 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await page.getByRole('button', { name: /Delivered.*answered 200 · 2 attempts/ }).waitFor();
     await fact(page, 'Waiting', '0').waitFor();
     expect(JSON.parse(received.at(-1)!)).toMatchObject({ event_type: 'delivery' });
+    // And again, from the page of the message.
+    const before = received.length;
+    await page.goto(`/messages/${sent.body.id}?tab=webhooks`);
+    await page.getByRole('button', { name: 'Resend: delivery' }).click();
+    await until(() => received.length > before);
+    expect(received.at(-1)).toBe(received[before - 1]);
   });
 });
 
@@ -115,6 +121,8 @@ describe.skipIf(!dashboard)('An endpoint that works', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /Delivered/ }).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
+    await look(page, 'webhook-menu');
     await page.getByRole('menuitem', { name: 'Replay events' }).click();
     await page.getByLabel('Only abandoned events').click();
     await page.getByRole('button', { name: 'Count first' }).click();

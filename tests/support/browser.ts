@@ -87,9 +87,9 @@ const screenshots = join(import.meta.dirname, '../../.artifacts/screenshots');
 export const takesScreenshots = process.env.SCREENSHOTS !== undefined;
 
 /** For people to look at, in .artifacts/screenshots. */
-export async function screenshot(page: Page, name: string, fullPage = false): Promise<void> {
+export async function screenshot(page: Page, name: string): Promise<void> {
   if (!takesScreenshots) return;
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage });
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
 /** Prints why a browser test does not run, where nobody can miss it. */

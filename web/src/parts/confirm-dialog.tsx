@@ -33,7 +33,7 @@ export function ConfirmDialog({ question, opened, onYes, onClose }: DialogProps)
               data-autofocus
             />
           )}
-          <Group justify="flex-end">
+          <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>

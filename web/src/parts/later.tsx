@@ -55,6 +55,11 @@ export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
 
 /** Something slow to draw, once the page around it is visible. `meanwhile` has the same height. */
 export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; children: ReactNode }) {
+  return usePainted() ? <Suspense fallback={meanwhile}>{children}</Suspense> : meanwhile;
+}
+
+/** Whether what was drawn first is visible. */
+export function usePainted(): boolean {
   const [isPainted, setPainted] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
@@ -67,5 +72,5 @@ export function AfterPaint({ meanwhile, children }: { meanwhile: ReactNode; chil
       clearTimeout(timer);
     };
   }, []);
-  return isPainted ? <Suspense fallback={meanwhile}>{children}</Suspense> : meanwhile;
+  return isPainted;
 }

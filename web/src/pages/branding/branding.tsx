@@ -1,12 +1,10 @@
 // Branding: the values that every template gets, with emails that change as you edit.
-import '@mantine/core/styles/Slider.css';
 import {
   Alert,
   Button,
   Group,
   Paper,
   Select,
-  Slider,
   Stack,
   Text,
   Textarea,
@@ -132,6 +130,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
               value={form.primary_color}
               fallback={view.defaults.primary_color}
               onChange={(value) => set('primary_color', value)}
+              fault={faults.primary_color}
               contrast={contrasts.find(({ field }) => field === 'primary_color')}
               disabled={!may}
             />
@@ -141,24 +140,26 @@ function BrandingForm({ view }: { view: BrandingView }) {
               value={form.accent_color}
               fallback={view.defaults.accent_color}
               onChange={(value) => set('accent_color', value)}
+              fault={faults.accent_color}
               contrast={contrasts.find(({ field }) => field === 'accent_color')}
               disabled={!may}
             />
             <div>
-              <Text size="sm" fw={600} id="radius-label">
+              <Text size="sm" fw={600}>
                 Button corners
               </Text>
               <Text size="xs" c="dimmed" mb={6}>
                 {form.button_radius} pixels, 0 to 24
               </Text>
-              <Slider
+              <input
+                type="range"
+                className="range"
                 min={0}
                 max={24}
                 value={form.button_radius}
-                onChange={(value) => set('button_radius', value)}
-                thumbLabel="Button corners in pixels"
+                onChange={(event) => set('button_radius', event.currentTarget.valueAsNumber)}
+                aria-label="Button corners in pixels"
                 disabled={!may}
-                label={(value) => `${value} px`}
               />
             </div>
             <LogoField

@@ -1,8 +1,7 @@
-// A brand colour, and what emails use instead where it is hard to read.
-import '@mantine/core/styles/ColorSwatch.css';
-import '@mantine/core/styles/ColorPicker.css';
-import '@mantine/core/styles/ColorInput.css';
-import { ColorInput, Group, Text } from '@mantine/core';
+// A brand colour, and what emails use instead where it is hard to read. The browser's own picker:
+// it costs nothing until it is opened.
+import { Group, Text, TextInput } from '@mantine/core';
+import { useId } from 'react';
 import type { BrandingContrast } from '../../../../src/client/operations.ts';
 import { WarningIcon } from '../../parts/icons.tsx';
 
@@ -12,6 +11,7 @@ interface ColorFieldProps {
   value: string;
   fallback: string;
   onChange: (value: string) => void;
+  fault: string | undefined;
   contrast: BrandingContrast | undefined;
   disabled: boolean;
 }
@@ -33,22 +33,39 @@ export function ColorField({
   value,
   fallback,
   onChange,
+  fault,
   contrast,
   disabled,
 }: ColorFieldProps) {
+  const list = useId();
   return (
     <div>
-      <ColorInput
+      <TextInput
         label={label}
         description={description}
         placeholder={fallback}
-        format="hex"
-        swatches={swatches}
         value={value}
-        onChange={onChange}
+        error={fault}
+        onChange={(event) => onChange(event.currentTarget.value)}
         disabled={disabled}
-        eyeDropperButtonProps={{ 'aria-label': `Pick the ${label.toLowerCase()} from the screen` }}
+        leftSection={
+          <input
+            type="color"
+            className="colour-well"
+            aria-label={`Pick the ${label.toLowerCase()}`}
+            list={list}
+            value={sixDigits(value) ?? fallback}
+            onChange={(event) => onChange(event.currentTarget.value)}
+            disabled={disabled}
+          />
+        }
+        leftSectionPointerEvents="all"
       />
+      <datalist id={list}>
+        {swatches.map((color) => (
+          <option key={color} value={color} />
+        ))}
+      </datalist>
       {contrast?.low && (
         <Group gap={8} mt={6} wrap="nowrap" align="flex-start" className="contrast" role="status">
           <WarningIcon size={15} />
@@ -73,6 +90,12 @@ export function ColorField({
     </div>
   );
 }
+
+/** The one form that a picker understands; undefined: not a colour, or not yet. */
+const sixDigits = (color: string): string | undefined =>
+  /^#(?:[0-9a-f]{3}){1,2}$/i.test(color)
+    ? color.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3').toLowerCase()
+    : undefined;
 
 function Chip({ color }: { color: string }) {
   return (

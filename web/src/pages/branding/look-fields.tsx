@@ -1,6 +1,6 @@
 // How emails are laid out: the layout, the background and the font.
 
-import { Autocomplete, Text } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { FONTS } from '../../../../src/templates/fonts.ts';
 import { LAYOUTS } from '../../../../src/templates/layouts.ts';
 import { Segments } from '../../parts/segments.tsx';
@@ -41,22 +41,28 @@ export function LookFields({ form, set, faults, disabled }: LookFieldsProps) {
           disabled={disabled}
         />
       </div>
-      <Autocomplete
+      <TextInput
         label="Font"
-        description="One of these, or font names such as Inter, Arial. Emails load no fonts"
+        description="One of the list, or font names such as Inter, Arial. Emails load no fonts"
         placeholder="system"
-        data={FONTS}
+        list="fonts"
         value={form.font}
         error={faults.font}
-        onChange={(value) => set('font', value)}
+        onChange={(event) => set('font', event.currentTarget.value)}
         disabled={disabled}
       />
+      <datalist id="fonts">
+        {FONTS.map((font) => (
+          <option key={font} value={font} />
+        ))}
+      </datalist>
       <ColorField
         label="Background"
         description="The colour behind the email. Leave it empty for the layout's default"
         value={form.background}
         fallback={layout === 'letter' ? '#ffffff' : '#f4f5f7'}
         onChange={(value) => set('background', value)}
+        fault={faults.background}
         contrast={undefined}
         disabled={disabled}
       />

@@ -92,7 +92,7 @@ function Reschedule({ message }: { message: MessageDetails }) {
             <Text size="sm" c="dimmed">
               Its content stays as it was accepted.
             </Text>
-            <Group justify="space-between">
+            <Group justify="flex-end" gap="xs">
               <Button variant="default" loading={move.isPending} onClick={() => to('now')}>
                 Send it now
               </Button>

@@ -72,11 +72,11 @@ export function Breakdown({ analytics, days, by, onBy }: BreakdownProps) {
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{by.charAt(0).toUpperCase() + by.slice(1)}</Table.Th>
-                <Table.Th ta="right">Recipients</Table.Th>
-                <Table.Th ta="right">Delivered</Table.Th>
-                <Table.Th ta="right">Opened</Table.Th>
-                <Table.Th ta="right">Bounced</Table.Th>
-                <Table.Th ta="right">Complained</Table.Th>
+                <Table.Th className="to-the-right">Recipients</Table.Th>
+                <Table.Th className="to-the-right">Delivered</Table.Th>
+                <Table.Th className="to-the-right">Opened</Table.Th>
+                <Table.Th className="to-the-right">Bounced</Table.Th>
+                <Table.Th className="to-the-right">Complained</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -142,7 +142,7 @@ export function Breakdown({ analytics, days, by, onBy }: BreakdownProps) {
 }
 
 const Cell = ({ label, children }: { label: string; children: React.ReactNode }) => (
-  <Table.Td ta="right" data-label={label}>
+  <Table.Td className="to-the-right" data-label={label}>
     {children}
   </Table.Td>
 );

@@ -59,7 +59,7 @@ export function DomainCard({ domain }: { domain: Domain }) {
   return (
     <Paper p="lg" className="row-card">
       <Group justify="space-between">
-        <Group gap="md" miw={0}>
+        <Group gap="md" miw={0} flex="1 1 180px">
           <Text fw={600} className="anywhere">
             {domain.domain}
           </Text>

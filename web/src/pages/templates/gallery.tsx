@@ -13,7 +13,7 @@ import { api, type Output, useRead } from '../../operations.ts';
 import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
 import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
-import { OnceOpened } from '../../parts/later.tsx';
+import { OnceOpened, usePainted } from '../../parts/later.tsx';
 import { List, SearchBox } from '../../parts/list.tsx';
 import { LOADING, Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
@@ -38,6 +38,7 @@ export function TemplatesPage() {
   const [creating, dialog] = useDialogInAddress('template', may);
   const all = offered.data && own.data ? rowsOf(offered.data, own.data) : [];
   const hits = all.filter((row) => fits(row, shown, asked.search));
+  const isPainted = usePainted();
   return (
     <Page
       title="Templates"
@@ -74,11 +75,11 @@ export function TemplatesPage() {
         empty={shown === 'own' ? noneOwn : noHit}
       >
         {(rows) =>
-          categories.map((category) => (
+          byCategory(rows).map(([category, rows], place) => (
             <CategoryOf
               key={category}
-              {...{ category, locale }}
-              rows={rows.filter((row) => row.category === category)}
+              {...{ category, rows, locale }}
+              blank={place >= FIRST_IN_SIGHT && !isPainted}
             />
           ))
         }
@@ -101,23 +102,36 @@ const noHit = {
   children: 'Try another word or category.',
 };
 
+/** So many categories fill a screen; the others are drawn once these are visible. */
+const FIRST_IN_SIGHT = 2;
+
+const byCategory = (rows: readonly Row[]): [Category, Row[]][] =>
+  categories
+    .map((one): [Category, Row[]] => [one, rows.filter(({ category }) => category === one)])
+    .filter(([, rows]) => rows.length > 0);
+
 interface CategoryProps {
   category: Category;
   rows: Row[];
   locale: string | undefined;
+  /** As high as it will be, with nothing in it. */
+  blank: boolean;
 }
 
-function CategoryOf({ category, rows, locale }: CategoryProps) {
-  if (rows.length === 0) return null;
+function CategoryOf({ category, rows, locale, blank }: CategoryProps) {
   return (
     <Box component="section" mb={40}>
       <Title order={2} mb="md">
         {capital(category)}
       </Title>
       <div className="columns columns-xs-2 columns-md-3 columns-apart">
-        {rows.map((row) => (
-          <Card key={row.slug} {...{ row, locale }} />
-        ))}
+        {rows.map((row) =>
+          blank ? (
+            <div key={row.slug} className="template-card blank-card" />
+          ) : (
+            <Card key={row.slug} {...{ row, locale }} />
+          ),
+        )}
       </div>
     </Box>
   );

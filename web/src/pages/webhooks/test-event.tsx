@@ -21,8 +21,9 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
   return (
     <Dialog opened={opened} onClose={onClose} title="Send a test event" size="lg">
       <Stack>
-        <Group align="flex-end">
+        <Group align="flex-end" wrap="nowrap">
           <Select
+            flex={1}
             label="Event"
             data={EVENT_TYPES}
             value={eventType}
