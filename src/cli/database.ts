@@ -25,9 +25,7 @@ export function registerDatabase(program: Command): void {
     .action(runDistribute);
 
   withJson(
-    database
-      .command('status')
-      .description('the nodes, what each holds, and what is not distributed'),
+    database.command('status').description('the nodes, what each holds, and which are unreachable'),
   ).action(showStatus);
 
   withJson(
@@ -73,22 +71,15 @@ async function showStatus({ json }: { json?: boolean }): Promise<void> {
     const cluster = await readCluster(database);
     print(json, cluster, () =>
       cluster.distributed
-        ? [
-            ...table(
-              ['NODE', 'SHARDS', 'BYTES', 'ANSWERS'],
-              cluster.nodes.map((node) => [
-                node.name,
-                String(node.shards),
-                node.bytes.toLocaleString('en'),
-                node.answers ? 'yes' : 'no',
-              ]),
-            ),
-            ...(cluster.undistributed.length === 0
-              ? []
-              : [
-                  `Not distributed: ${cluster.undistributed.join(', ')}. Run "npx sandmartin database distribute".`,
-                ]),
-          ]
+        ? table(
+            ['NODE', 'SHARDS', 'BYTES', 'ANSWERS'],
+            cluster.nodes.map((node) => [
+              node.name,
+              String(node.shards),
+              node.bytes.toLocaleString('en'),
+              node.answers ? 'yes' : 'no',
+            ]),
+          )
         : ['The database is not distributed: everything is on one server.'],
     );
   });
@@ -100,7 +91,7 @@ async function rebalance({ json }: { json?: boolean }): Promise<void> {
     print(json, { started }, () => [
       started
         ? 'Citus moves shards in the background. "npx sandmartin database status" shows where they are.'
-        : 'The nodes are already balanced: nothing to move.',
+        : 'Citus has nothing to move. If one account has most of the data of a node, "npx sandmartin database isolate" gives it a shard of its own.',
     ]);
   });
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { databaseFault, FAULT_DETAILS } from '../process/connection-fault.ts';
 import { queueState } from '../queue/due.ts';
 import { describeFullness, sizeOfQueue } from '../queue/limit.ts';
-import { readCluster } from '../store/cluster.ts';
+import { type ClusterNode, readCluster } from '../store/cluster.ts';
 import type { Database } from '../store/pool.ts';
 import { tryWriting } from '../store/readiness.ts';
 import { readClockHistory } from '../store/steady-clock.ts';
@@ -106,22 +106,28 @@ async function checkQueue(database: Database, { queueLimit }: Config): Promise<F
 
 /** None if the database is on one server. */
 async function checkNodes(database: Database): Promise<Finding[]> {
-  const { distributed, nodes, undistributed } = await readCluster(database);
+  const { distributed, nodes } = await readCluster(database);
   if (!distributed) return [];
-  const away = nodes.filter((node) => !node.answers).map(({ name }) => name);
-  const [least, most] = [Math.min, Math.max].map((of) => of(...nodes.map(({ bytes }) => bytes)));
-  const skewed = away.length === 0 && most! > 2 * least!;
-  const faults = [
-    ...(away.length > 0 ? [`${away.join(', ')} is unreachable: its accounts get 503.`] : []),
-    ...(undistributed.length > 0
-      ? [`${undistributed.join(', ')} are on one server: run "npx sandmartin database distribute".`]
-      : []),
-    ...(skewed
-      ? ['One node has twice the data of another: run "npx sandmartin database rebalance".']
-      : []),
+  const spread = nodes.map(({ name, shards }) => `${name}: ${shards} shards`).join(', ');
+  const away = nodes.filter((node) => !node.answers);
+  const skew = describeSkew(nodes.filter((node) => node.answers));
+  const detail = [
+    `Account data is distributed (${spread}).`,
+    ...away.map(({ name }) => `${name} is unreachable: its accounts get 503.`),
+    ...skew,
+  ].join(' ');
+  const warning = skew.length > 0 && { warning: true as const };
+  return [{ check: 'nodes', ok: away.length === 0, ...warning, detail }];
+}
+
+/** Moving shards helps before the disk of one node is full. */
+function describeSkew(nodes: readonly ClusterNode[]): string[] {
+  const bySize = [...nodes].sort((one, other) => one.bytes - other.bytes);
+  const [least, most] = [bySize.at(0), bySize.at(-1)];
+  if (least === undefined || most === undefined || most.bytes <= 2 * least.bytes) return [];
+  return [
+    `${most.name} has more than twice the data of ${least.name}: run "npx sandmartin database rebalance".`,
   ];
-  const detail = `${nodes.length} nodes, ${nodes.map((it) => `${it.name}: ${it.shards} shards`).join(', ')}.`;
-  return [{ check: 'nodes', ok: faults.length === 0, detail: [detail, ...faults].join(' ') }];
 }
 
 async function checkQuarantine(database: Database): Promise<Finding> {

@@ -43,13 +43,16 @@ async function load(all: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
   const database = all.near(group[0]!.accountId);
   const emails = await loadEmails(database, group);
   const suppressed = await suppressedAmong(database, recipientsOf(group, emails));
-  return group.map((claimed) => {
+  const loaded: Loaded[] = [];
+  for (const claimed of group) {
     const email = emails.get(bytesToUuid(claimed.messageId));
-    if (email === undefined) return { claimed, suppressed };
-    return isUnreadable(email)
-      ? { claimed, suppressed, fault: email.fault }
-      : { claimed, suppressed, email };
-  });
+    if (email === undefined) {
+      // Its content is gone, or its shard was split a moment ago and it is in the other part.
+      loaded.push(...(group.length > 1 ? await load(all, [claimed]) : [{ claimed, suppressed }]));
+    } else if (isUnreadable(email)) loaded.push({ claimed, suppressed, fault: email.fault });
+    else loaded.push({ claimed, suppressed, email });
+  }
+  return loaded;
 }
 
 function recipientsOf(group: ClaimedMessage[], emails: Map<string, StoredEmail | UnreadableEmail>) {

@@ -53,10 +53,10 @@ async function reopen(
   if (recipients.length === 0) throw nothingUnknown(id);
   if (as === 'sent') return recipients;
   const rows = await client.query(
-    `INSERT INTO due_messages (account_id, message_id, due_at, size, attempts, remaining)
+    `INSERT INTO due_messages AS d (account_id, message_id, due_at, size, attempts, remaining)
      SELECT account_id, message_id, now(), coalesce(octet_length(head), 0) + coalesce(octet_length(html), 0)
               + coalesce(octet_length(text), 0) + coalesce(octet_length(attachments), 0), $3, $4
-     FROM contents WHERE account_id = $1 AND message_id = $2 RETURNING message_id`,
+     FROM contents WHERE account_id = $1 AND message_id = $2 RETURNING d.message_id`,
     [accountId, uuid, attempt, recipients],
   );
   if (rows.length > 0) return recipients;

@@ -166,7 +166,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
         resolve(results[index]!);
       });
     } catch (error) {
-      if (group.length > 1 && isDataFault(error)) {
+      if (group.length > 1 && (isDataFault(error) || isOfSeveralShards(error))) {
         // The statement failed as a whole, so nothing was written. One at a time, a bad item fails
         // alone.
         for (const entry of group) await write([entry]);
@@ -198,6 +198,11 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
  * of the connection.
  */
 export function isDataFault(error: unknown): boolean {
-  const state = (error as { code?: unknown } | null)?.code;
+  const state = stateOf(error);
   return typeof state === 'string' && /^(22|23|54)...$/.test(state);
 }
+
+/** Citus does not support it (0A000): the shard was split since we looked where the accounts are. */
+const isOfSeveralShards = (error: unknown): boolean => stateOf(error) === '0A000';
+
+const stateOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;

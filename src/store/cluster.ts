@@ -2,7 +2,7 @@
 // it: distribute.ts spread the tables. Used by `sandmartin database` and `doctor`, off every hot
 // path.
 import { Problem } from '../errors.ts';
-import { hasCitus, isDistributed, missingTables } from './distribute.ts';
+import { hasCitus, isDistributed } from './distribute.ts';
 import type { Database, Queryable } from './pool.ts';
 
 export interface ClusterNode {
@@ -15,13 +15,11 @@ export interface ClusterNode {
 export interface Cluster {
   distributed: boolean;
   nodes: ClusterNode[];
-  /** Tables of accounts that are on one server only. */
-  undistributed: string[];
 }
 
 export async function readCluster(database: Database): Promise<Cluster> {
   if (!(await hasCitus(database)) || !(await isDistributed(database, 'messages'))) {
-    return { distributed: false, nodes: [], undistributed: [] };
+    return { distributed: false, nodes: [] };
   }
   const rows = await database.query<{ name: string; shards: number }>(
     `SELECT n.nodename || ':' || n.nodeport AS name,
@@ -34,7 +32,7 @@ export async function readCluster(database: Database): Promise<Cluster> {
   const nodes = await Promise.all(
     rows.map(async ({ name, shards }) => ({ name, shards, ...(await askNode(database, name)) })),
   );
-  return { distributed: true, nodes, undistributed: await missingTables(database) };
+  return { distributed: true, nodes };
 }
 
 /** Asked through the coordinator, so that a node that is away is reported and blocks nobody. */

@@ -104,7 +104,7 @@ async function distributeTables(
 }
 
 /** Tables of accounts that are not distributed yet; accounts first. */
-export async function missingTables(client: Queryable): Promise<string[]> {
+async function missingTables(client: Queryable): Promise<string[]> {
   const rows = await client.query<{ name: string }>(
     `SELECT c.relname AS name
      FROM pg_class c

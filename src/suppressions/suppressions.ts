@@ -52,7 +52,7 @@ export interface AskedRecipient {
   leavable: boolean;
 }
 
-/** Which of the recipients get no copy, by `suppressionKey`. */
+/** Which of the recipients, whose accounts are in one shard, get no copy, by `suppressionKey`. */
 export async function suppressedAmong(
   database: Database,
   recipients: readonly AskedRecipient[],

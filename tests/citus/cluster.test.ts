@@ -1,12 +1,15 @@
 // On a real Citus with a coordinator and two nodes: accounts are where we expect them, and every
-// email goes all the way, from the send to the relay's report.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// email goes all the way, from the send to the relay's report. `database` and `doctor` say how the
+// data is spread.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { registerDatabase } from '../../src/cli/database.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { indexFinishedDays } from '../../src/messages/search-index.ts';
 import { createLog } from '../../src/process/log.ts';
 import { CLASSES } from '../../src/queue/lanes.ts';
 import { readCluster } from '../../src/store/cluster.ts';
+import { isDistributed } from '../../src/store/distribute.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { shardHash } from '../../src/store/shard-hash.ts';
 import {
@@ -19,6 +22,7 @@ import {
   whyNoCitus,
 } from '../support/citus.ts';
 import { runInProcess } from '../support/command.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { databaseUrl } from '../support/global-setup.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -129,13 +133,23 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       await node.close();
     });
 
-    it('says which nodes there are, and that everything of accounts is spread', async () => {
-      const { nodes, undistributed } = await readCluster(own.database);
+    it('says which nodes there are', async () => {
+      const { nodes } = await readCluster(own.database);
       expect(nodes.map(({ answers, shards }) => ({ answers, shards }))).toEqual([
         { answers: true, shards: 2 },
         { answers: true, shards: 2 },
       ]);
-      expect(undistributed).toEqual([]);
+    });
+
+    it('doctor names the node that has twice the data of another', async () => {
+      const [heavy, light] = cluster.nodes.map(({ url }) => new URL(url).host);
+      const said = `${heavy} has more than twice the data of ${light}: run "npx sandmartin database rebalance".`;
+      expect(await doctor(own)).toMatch(/^ok +nodes /m);
+      const { nodes } = await readCluster(own.database);
+      await storeContents(own.database, here[0]!, 2 * Math.max(...nodes.map(({ bytes }) => bytes)));
+      const warned = await doctor(own);
+      expect(warned).toMatch(/^WARN +nodes /m);
+      expect(warned).toContain(said);
     });
 
     const openNode = ({ url }: TestServer): Database =>
@@ -148,21 +162,23 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       'commanded',
       false,
     );
-    const env = { DATABASE_URL: own.url };
-    const command = async (...words: string[]) =>
-      (await runInProcess(registerDatabase, ['database', ...words], env)).stdout;
+    const command = async (...words: string[]) => (await runDatabase(own.url, ...words)).stdout;
     const nodes = async () => (await readCluster(own.database)).nodes.map(({ shards }) => shards);
-    const doctor = async () => (await runInProcess(registerDoctor, ['doctor'], env)).stdout;
     const service = await startOn(own);
-    const account = await service.account();
-    const works = async () => {
-      const { status, body } = await until(async () => {
-        const answer = await send(service, account);
-        return answer.status !== 503 && answer;
-      });
-      expect(status).toBe(202);
-      await isDelivered(service, account, body.id);
-    };
+    const accounts = await Promise.all([1, 2, 3, 4].map(() => service.account()));
+    // Of both shards, one of which is moved.
+    expect(new Set(accounts.map(({ id }) => shardHash(id) < 0)).size).toBe(2);
+    const works = () =>
+      Promise.all(
+        accounts.map(async (account) => {
+          const { status, body } = await until(async () => {
+            const answer = await send(service, account);
+            return answer.status !== 503 && answer;
+          });
+          expect(status).toBe(202);
+          await isDelivered(service, account, body.id);
+        }),
+      );
     await works();
 
     expect(await command('status')).toContain('everything is on one server');
@@ -174,23 +190,63 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
     await works();
 
     await own.database.query('CREATE TABLE later (account_id bigint PRIMARY KEY)');
-    expect((await readCluster(own.database)).undistributed).toEqual(['later']);
+    expect(await doctor(own)).toMatch(/nodes +Account data is distributed \(\S+: 2 shards\)\.$/m);
+    // As a later version would have added it, when that starts.
+    expect(await isDistributed(own.database, 'later')).toBe(true);
     await own.database.query('DROP TABLE later');
-    expect(await doctor()).toMatch(/1 nodes, .*: 2 shards/);
 
     await addNode(own, cluster.nodes[1]);
-    expect(await doctor()).toMatch(/2 nodes, .*: 2 shards, .*: 0 shards/);
+    expect(await doctor(own)).toMatch(/\(\S+: 2 shards, \S+: 0 shards\)/);
     expect(await command('rebalance')).toContain('moves shards in the background');
     await until(async () => (await nodes()).join() === '1,1');
     await works();
 
-    expect(await command('isolate', String(account.id))).toContain('to itself');
+    expect(await command('isolate', String(accounts[0]!.id))).toContain('to itself');
     expect((await nodes()).reduce((sum, shards) => sum + shards)).toBeGreaterThan(2);
     await works();
     await service.stop();
     await own.database.close();
   });
 });
+
+it('a database without Citus: status says so, the other commands say what they need', async () => {
+  const plain = await createTestDatabase();
+  onTestFinished(() => plain.drop());
+  const database = (...words: string[]) => runDatabase(plain.url, ...words);
+  expect(await database('status')).toEqual({
+    code: 0,
+    stdout: 'The database is not distributed: everything is on one server.\n',
+    stderr: '',
+  });
+  expect(JSON.parse((await database('status', '--json')).stdout)).toMatchObject({
+    distributed: false,
+  });
+  for (const [needs, ...words] of [
+    ['Citus is not installed in this database.', 'distribute'],
+    ['Citus is not installed in this database.', 'distribute', '--dry-run'],
+    ['The database is not distributed.', 'rebalance'],
+    ['The database is not distributed.', 'isolate', '1'],
+  ] as const) {
+    const { code, stderr } = await database(...words);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(needs) });
+  }
+});
+
+const runDatabase = (url: string, ...words: string[]) =>
+  runInProcess(registerDatabase, ['database', ...words], { DATABASE_URL: url });
+
+const doctor = async ({ url }: CitusDatabase): Promise<string> =>
+  (await runInProcess(registerDoctor, ['doctor'], { DATABASE_URL: url })).stdout;
+
+/** At least that many bytes of an account, which no compression makes less. */
+async function storeContents(database: Database, { id }: TestAccount, bytes: number) {
+  const content = randomBytes(1_000_000);
+  await database.query(
+    `INSERT INTO contents (account_id, message_id, head, html)
+     SELECT $1, uuid_at(now() - n * interval '1 ms'), '{}', $2::bytea FROM generate_series(1, $3::integer) n`,
+    [id, content, Math.ceil(bytes / content.length)],
+  );
+}
 
 const startOn = ({ url, database }: CitusDatabase): Promise<TestService> =>
   startTestService({}, { on: { url, database, drop: async () => undefined } });

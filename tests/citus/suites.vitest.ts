@@ -12,9 +12,11 @@ export default defineConfig({
     ...ONCE,
     ...EACH,
     include: [
-      'tests/{spec,sending,delivery,webhooks,feedback,tracking,streams,messages,accounts}/**/*.test.ts',
-      'tests/{dashboard,mcp,operations,rest,resend,submission,sandbox,inbound}/**/*.test.ts',
-      'tests/store/{account-retention,kept-days}.test.ts',
+      'tests/{spec,sending,queue,delivery,webhooks,feedback,tracking,streams}/**/*.test.ts',
+      'tests/{messages,accounts,dashboard,mcp,operations,rest,resend}/**/*.test.ts',
+      'tests/{submission,sandbox,inbound,integration}/**/*.test.ts',
+      'tests/faults/{approval-kill,frozen-worker,kill,schedule,stopping-worker}.test.ts',
+      'tests/store/{account-retention,kept-days,migrating}.test.ts',
     ],
     // They cut off the one server there is; here the nodes are still reached. tests/citus/trouble
     // has outages of a cluster.

@@ -2,6 +2,7 @@
 // distributed while it sends. A ledger compares every 202 with what the relay got: nothing is lost.
 // MESSAGES=100000: that many exist before it is distributed, instead of a few.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerDatabase } from '../../src/cli/database.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { readCluster } from '../../src/store/cluster.ts';
 import { distribute } from '../../src/store/distribute.ts';
@@ -16,7 +17,7 @@ import {
 } from '../support/citus.ts';
 import { runInProcess } from '../support/command.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { startSink } from '../support/smtp-sink.ts';
+import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 import { accountsOfBothNodes } from './accounts.ts';
 
@@ -26,6 +27,7 @@ if (why !== undefined) console.info(`tests/citus/trouble is skipped: ${why}`);
 describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () => {
   let cluster: TestCluster;
   let own: CitusDatabase;
+  let sink: SmtpSink;
   let service: TestService;
   /** Two accounts on the node that stays, and two on the one that has trouble. */
   let here: TestAccount[];
@@ -33,11 +35,13 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
   beforeAll(async () => {
     cluster = await startCluster();
     own = await createCitusDatabase(cluster, 'spread');
-    service = await startOn(own);
+    sink = await startSink();
+    service = await startOn(own, { RELAY_URL: sink.url });
     [here, there] = await accountsOfBothNodes(own.database, service, cluster);
   }, 240_000);
   afterAll(async () => {
     await service?.stop();
+    await sink?.stop();
     await own?.database.close();
     cluster?.stop();
   });
@@ -53,7 +57,8 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     const meanwhile = load.accepted.at(-1)!;
     expect(here).toContain(meanwhile.account);
     await isSent(service, meanwhile);
-    await othersGoOn(own, here[0]!, there[0]!);
+    await othersGoOn(await startOn(own, { RELAY_URL: sink.url }), here[0]!, there[0]!);
+    await isNamed(own, cluster);
     cluster.nodes[1].start();
     const beforeBack = load.accepted.length;
     await until(() =>
@@ -65,7 +70,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
       expect(status).toBe(503);
       expect(retryAfter).toBeGreaterThanOrEqual(1);
     }
-    for (const email of load.accepted) await isSent(service, email);
+    await isLedgerEven(service, sink, load.accepted);
   });
 
   it('a node that hangs: its accounts get 503 at once, the others wait for nothing', async () => {
@@ -91,7 +96,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     );
     await load.stop();
     expect(load.refused.filter(({ account }) => here.includes(account))).toEqual([]);
-    for (const email of load.accepted) await isSent(service, email);
+    await isLedgerEven(service, sink, load.accepted);
   });
 
   it('a running installation is distributed while sends go on: none is lost', async () => {
@@ -117,7 +122,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     await until(() => load.accepted.length > soFar + 20);
     await load.stop();
     for (const { status } of load.refused) expect(status).toBe(503);
-    for (const email of load.accepted) await isSent(service, email);
+    await isLedgerEven(service, sink, load.accepted);
     const [kept] = await grown.database.query<{ count: number }>('SELECT count(*) FROM messages');
     expect(kept!.count).toBeGreaterThanOrEqual(MESSAGES + load.accepted.length);
     console.info(
@@ -132,9 +137,8 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
 
 const MESSAGES = Number(process.env.MESSAGES ?? 2000);
 
-/** While the node of `away` is killed: who starts now, signs in or asks what is wrong. */
-async function othersGoOn(own: CitusDatabase, here: TestAccount, away: TestAccount): Promise<void> {
-  const another = await startOn(own);
+/** While the node of `away` is killed: who starts now or signs in. */
+async function othersGoOn(another: TestService, here: TestAccount, away: TestAccount) {
   const sent = await another.send(here.key, MAIL);
   expect(sent.status, JSON.stringify(sent.body)).toBe(202);
   await isSent(another, { account: here, id: sent.body.id });
@@ -142,8 +146,18 @@ async function othersGoOn(own: CitusDatabase, here: TestAccount, away: TestAccou
   const person = await openSignedIn(another, { accountId: here.id });
   expect((await person.try('getSession')).status).toBe(200);
   await another.stop();
-  const { stdout } = await runInProcess(registerDoctor, ['doctor'], { DATABASE_URL: own.url });
-  expect(stdout).toMatch(/nodes .*is unreachable: its accounts get 503/);
+}
+
+/** While its second node is killed. */
+async function isNamed({ url }: CitusDatabase, { nodes }: TestCluster): Promise<void> {
+  const env = { DATABASE_URL: url };
+  const [here, away] = nodes.map((node) => new URL(node.url).host);
+  const doctor = await runInProcess(registerDoctor, ['doctor'], env);
+  expect(doctor.stdout).toContain(`${away} is unreachable: its accounts get 503.`);
+  expect(doctor.stdout).not.toContain(`${here} is unreachable`);
+  const status = await runInProcess(registerDatabase, ['database', 'status'], env);
+  expect(status.stdout).toMatch(new RegExp(`^${here} .* yes$`, 'm'));
+  expect(status.stdout).toMatch(new RegExp(`^${away} .* no$`, 'm'));
 }
 
 /**
@@ -250,6 +264,14 @@ const MAIL = {
 
 const startOn = ({ url, database }: CitusDatabase, env = {}): Promise<TestService> =>
   startTestService(env, { on: { url, database, drop: async () => undefined } });
+
+/** What was answered with 202 was handed over, once, and its timeline says so. */
+async function isLedgerEven(service: TestService, sink: SmtpSink, accepted: readonly Accepted[]) {
+  for (const email of accepted) await isSent(service, email);
+  const ids = new Set(accepted.map(({ id }) => id));
+  const taken = sink.emails.map(({ envelopeId }) => envelopeId).filter((id) => ids.has(id));
+  expect(taken.sort()).toEqual([...ids].sort());
+}
 
 /** The relay took it. Its report may wait longer for a node that was away. */
 async function isSent(service: TestService, { account, id }: Accepted): Promise<void> {

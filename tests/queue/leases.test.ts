@@ -1,9 +1,10 @@
 // Leases: which process owns a claimed email. The database's clock decides; a process that was
 // frozen notices by itself; what a dead process had is freed.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/process/log.ts';
-import { claimDue } from '../../src/queue/due.ts';
+import { claimDue, giveBackStrays } from '../../src/queue/due.ts';
 import { type LeaseDeps, openLeases } from '../../src/queue/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -26,13 +27,14 @@ const open = (wish: Partial<LeaseDeps> = {}) =>
     embedded: false,
     ...wish,
   });
+const ACCOUNT = 1;
 const queueOne = () =>
   test.database.query(
-    'INSERT INTO due_messages (account_id, message_id, due_at, size) VALUES (1, $1, now(), 10)',
-    [bytesToUuid(newIdBytes(Date.now()))],
+    'INSERT INTO due_messages (account_id, message_id, due_at, size) VALUES ($1, $2, now(), 10)',
+    [ACCOUNT, bytesToUuid(newIdBytes(Date.now()))],
   );
 const claim = (leases: Awaited<ReturnType<typeof open>>) =>
-  claimDue(test.database, leases.current(), { most: 10, after: 0, full: [] });
+  claimDue(test.database.near(ACCOUNT), leases.current(), { most: 10, after: 0, full: [] });
 const states = async () =>
   await test.database.query<{ state: string; deaths: number; reason: string | null }>(
     'SELECT state, deaths, reason FROM due_messages',
@@ -96,6 +98,20 @@ it('of a living process that was taken for dead is replaced by a new one', async
   await leases.end();
 });
 
+it('has what its process knows of: a claim whose answer was lost is given back', async () => {
+  const leases = await open();
+  const node = test.database.near(ACCOUNT);
+  await queueOne();
+  const known = (await claim(leases))!.rows;
+  await queueOne();
+  await claim(leases);
+  expect(await giveBackStrays(node, leases.current(), known)).toBe(1);
+  expect(await giveBackStrays(node, leases.current(), known)).toBe(0);
+  // As if it had not been claimed, and only that one.
+  expect((await claim(leases))!.rows).toMatchObject([{ attempts: 1, claims: 2 }]);
+  await leases.end();
+});
+
 it('ends at once when the process ends it', async () => {
   const leaving = await open();
   const staying = await open();
@@ -127,7 +143,8 @@ it('an email whose processes die again and again is set aside, and delays itself
   const staying = await open({ leaseMs: 1200 });
   for (let deaths = 1; deaths <= 8; deaths++) {
     await test.database.query(
-      `UPDATE due_messages SET state = 'in hand', lease = gen_random_uuid() WHERE state <> 'set aside'`,
+      `UPDATE due_messages SET state = 'in hand', lease = $1 WHERE state <> 'set aside'`,
+      [randomUUID()],
     );
     await until(async () => (await states())[0]!.deaths === deaths);
     expect((await states())[0]!.state).toBe(

@@ -5,6 +5,7 @@ import { createLog } from '../../src/process/log.ts';
 import { withPlaces } from '../../src/store/places.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { databaseUrl, TEMPLATE } from './global-setup.ts';
+import { until } from './until.ts';
 
 export interface TestDatabase {
   url: string;
@@ -41,7 +42,9 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
     async drop() {
       await database.close();
       for (const server of servers) {
-        await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        // Citus starts a process of its own for each database, and may not have begun to: one that
+        // comes while a database is dropped is not ended with the others.
+        await until(() => server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
         await server.close();
       }
     },

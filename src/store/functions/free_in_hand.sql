@@ -5,17 +5,19 @@ CREATE OR REPLACE FUNCTION free_in_hand(p_dead uuid[])
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE
   home bigint[];
-  moment timestamptz := now();  -- Citus takes no function in a CASE
+  -- Citus takes no function in a CASE that depends on settings or time, as extract and || of a
+  -- number do.
+  moment CONSTANT timestamptz := now();
+  seconds CONSTANT double precision := extract(epoch FROM moment);
 BEGIN
   FOR home IN SELECT homes_here('due_messages', format('state = ''in hand'' AND lease = ANY (%L)', p_dead)) LOOP
     UPDATE due_messages d SET
       lease = NULL,
       deaths = d.deaths + 1,
-      state = CASE WHEN d.deaths >= 7 THEN 'set aside' WHEN d.deaths >= 1 THEN 'waiting' ELSE 'ready' END::due_state,
+      state = CASE WHEN d.deaths >= 7 THEN 'set aside'::due_state WHEN d.deaths >= 1 THEN 'waiting' ELSE 'ready' END,
       -- Random, but the same for every caller: Citus allows no volatile function here.
       due_at = CASE WHEN d.deaths >= 1
-                    THEN to_timestamp(extract(epoch FROM moment)::float8
-                           + 10 * d.deaths * (hashtext(d.message_id::text || d.deaths) / 4294967296.0 + 0.5))
+                    THEN to_timestamp(seconds + 10 * d.deaths * (hashtext(d.message_id::text || d.deaths::text) / 4294967296.0 + 0.5))
                     ELSE d.due_at END,
       set_aside_at = CASE WHEN d.deaths >= 7 THEN moment END,
       reason = CASE WHEN d.deaths >= 7 THEN 'eight times in a row the process died that had this email in hand' END
