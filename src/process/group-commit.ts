@@ -202,7 +202,7 @@ export function isDataFault(error: unknown): boolean {
   return typeof state === 'string' && /^(22|23|54)...$/.test(state);
 }
 
-/** Citus does not support it (0A000): the shard was split since we looked where the accounts are. */
+/** Citus does not support it (0A000): the shard was split since the map of places was read. */
 const isOfSeveralShards = (error: unknown): boolean => stateOf(error) === '0A000';
 
 const stateOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
