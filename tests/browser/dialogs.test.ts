@@ -75,6 +75,8 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
 
   /** In by Enter, out by Escape, or by a button where Escape would lose something. */
   async function walk(opener: Locator, out?: string, item?: string): Promise<void> {
+    // Some are switched off until what they are about is there.
+    await until(() => opener.isEnabled());
     await opener.focus();
     await page.keyboard.press('Enter');
     if (item !== undefined) {
