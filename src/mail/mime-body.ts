@@ -1,6 +1,6 @@
 // Bodies and their transfer encoding: one scan decides between 7bit, quoted-printable and base64.
-// Before: text, html and attachments as stored. After: encoded-part.ts encodes them, compose.ts puts
-// them between boundaries.
+// Before: text, html and attachments as stored. After: encoded-part.ts encodes them, compose.ts
+// puts them between boundaries.
 import { isAscii } from 'node:buffer';
 import { EncodedPart, type PartChunk } from './encoded-part.ts';
 
