@@ -65,8 +65,8 @@ const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 
 /** Composes the email. Bcc is not part of it: those recipients exist in the envelope only. */
 export function composeEmail(email: OutgoingEmail): ComposedEmail {
-  const composed = composeLarge(email);
-  return { ...composed, body: composed.body.map((it) => (isEncoded(it) ? it.bytes() : it)) };
+  const { head, body, smtputf8 } = composeLarge(email);
+  return { head, smtputf8, body: body.map((chunk) => (isEncoded(chunk) ? chunk.bytes() : chunk)) };
 }
 
 /** The same; its parts are encoded when they are taken. */

@@ -47,10 +47,11 @@ export class EncodedPart implements LateChunk {
     this.sources = sources;
     this.form = form;
     this.added = added;
-    this.known = length ?? lengthIn(form, lengthOf(sources) + added);
+    this.known = length;
   }
 
   get length(): number {
+    this.known ??= lengthIn(this.form, lengthOf(this.sources) + this.added);
     if (this.known === undefined) for (const _ of this.pieces());
     return this.known!;
   }
@@ -62,15 +63,17 @@ export class EncodedPart implements LateChunk {
 
   /** All of it. */
   bytes(): Buffer {
-    const { sources } = this;
-    return encoderOf(this)(sources.length === 1 ? sources[0]! : Buffer.concat(sources), undefined);
+    const { sources, form, added } = this;
+    const source = sources.length === 1 ? sources[0]! : Buffer.concat(sources);
+    return ENCODE[form](newState(added), source, undefined);
   }
 
   *pieces(): Generator<Buffer> {
-    const encode = encoderOf(this);
+    const encode = ENCODE[this.form];
+    const state = newState(this.added);
     let length = 0;
     for (const [slice, next] of slicesOf(this.sources)) {
-      const piece = encode(slice, next);
+      const piece = encode(state, slice, next);
       length += piece.length;
       yield piece;
       notePassed(piece.buffer.byteLength);
@@ -100,54 +103,58 @@ function lengthIn(form: Form, bytes: number): number | undefined {
 const base64Length = (bytes: number): number =>
   Math.ceil(bytes / 3) * 4 + 2 * Math.max(0, Math.ceil(bytes / BASE64_LINE_SOURCE) - 1);
 
-/** Encodes one slice after the other; `next`: the byte that follows, undefined at the end. */
-type Encode = (slice: Buffer, next: number | undefined) => Buffer;
-
-function encoderOf({ form, added }: EncodedPart): Encode {
-  switch (form) {
-    case 'crlf':
-      return withCrlf(added);
-    case 'quoted-printable':
-      return quotedPrintable(added);
-    case 'base64':
-      return inBase64((slice) => slice);
-    case 'base64 with crlf':
-      return inBase64(withCrlf(added));
-  }
+/** What is kept from one slice to the next. */
+interface State {
+  readonly added: number;
+  isAfterCr: boolean;
+  /** How long the last line of quoted-printable is so far. */
+  column: number;
+  /** What does not fill a line of base64 yet, and whether there are lines before it. */
+  rest: Buffer;
+  isBehindOthers: boolean;
 }
 
-function withCrlf(added: number): Encode {
-  let isAfterCr = false;
-  return (slice) => {
-    const { length } = slice;
-    const out = roomFor(length + Math.min(added, length) + 1);
-    let to = 0;
-    for (let at = isAfterCr && slice[0] === LF ? 1 : 0; at < length; at++) {
-      const byte = slice[at]!;
-      if (byte === LF || byte === CR) {
-        if (byte === CR && slice[at + 1] === LF) at++;
-        out[to++] = CR;
-        out[to++] = LF;
-      } else out[to++] = byte;
-    }
-    isAfterCr = slice[length - 1] === CR;
-    return out.subarray(0, to);
-  };
+const newState = (added: number): State => ({
+  added,
+  isAfterCr: false,
+  column: 0,
+  rest: NOTHING,
+  isBehindOthers: false,
+});
+
+/** `next`: undefined at the end. */
+const ENCODE: Record<Form, (state: State, slice: Buffer, next: number | undefined) => Buffer> = {
+  crlf: withCrlf,
+  'quoted-printable': quotedPrintable,
+  base64: inBase64,
+  'base64 with crlf': (state, slice, next) => inBase64(state, withCrlf(state, slice), next),
+};
+
+function withCrlf(state: State, slice: Buffer): Buffer {
+  const { length } = slice;
+  const out = roomFor(length + Math.min(state.added, length) + 1);
+  let to = 0;
+  for (let at = state.isAfterCr && slice[0] === LF ? 1 : 0; at < length; at++) {
+    const byte = slice[at]!;
+    if (byte === LF || byte === CR) {
+      if (byte === CR && slice[at + 1] === LF) at++;
+      out[to++] = CR;
+      out[to++] = LF;
+    } else out[to++] = byte;
+  }
+  state.isAfterCr = slice[length - 1] === CR;
+  return out.subarray(0, to);
 }
 
 /** Its lines are filled across slices. */
-function inBase64(written: Encode): Encode {
-  let rest: Buffer = NOTHING;
-  let isFirst = true;
-  return (slice, next) => {
-    const bytes = written(slice, next);
-    const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-    const end = next === undefined ? all.length : all.length - (all.length % BASE64_LINE_SOURCE);
-    rest = all.subarray(end);
-    const lines = base64Lines(all.subarray(0, end), !isFirst);
-    isFirst &&= lines.length === 0;
-    return lines;
-  };
+function inBase64(state: State, slice: Buffer, next: number | undefined): Buffer {
+  const bytes = state.rest.length === 0 ? slice : Buffer.concat([state.rest, slice]);
+  const { length } = bytes;
+  const end = next === undefined ? length : length - (length % BASE64_LINE_SOURCE);
+  state.rest = bytes.subarray(end);
+  const lines = base64Lines(bytes.subarray(0, end), state.isBehindOthers);
+  state.isBehindOthers ||= lines.length > 0;
+  return lines;
 }
 
 /**
@@ -184,53 +191,48 @@ KINDS[TAB] = BLANK;
 KINDS[CR] = BREAK;
 KINDS[LF] = BREAK;
 
-function quotedPrintable(added: number): Encode {
-  /** How long the last line is so far. */
-  let column = 0;
-  let isAfterCr = false;
-  return (slice, next) => {
-    const { length } = slice;
-    // At most one soft break of three bytes for each 73 bytes of output.
-    const most = length + Math.min(added, 2 * length);
-    const out = roomFor(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 4);
-    let to = 0;
-    let lineStart = -column;
-    for (let at = isAfterCr && slice[0] === LF ? 1 : 0; at < length; at++) {
-      const byte = slice[at]!;
-      const kind = KINDS[byte];
-      // Nearly all bytes: nothing depends on what follows.
-      if (kind === PLAIN && to - lineStart < QP_LINE - 1) {
-        out[to++] = byte;
-        continue;
-      }
-      if (kind === BREAK) {
-        if (byte === CR && slice[at + 1] === LF) at++;
-        out[to++] = CR;
-        out[to++] = LF;
-        lineStart = to;
-        continue;
-      }
-      const following = at + 1 < length ? slice[at + 1] : next;
-      const lineEnds = following === undefined || KINDS[following] === BREAK;
-      const asItIs = kind === PLAIN || (kind === BLANK && !lineEnds);
-      // The last column of a line is for the "=" of a soft break, unless the line ends here anyway.
-      if (to - lineStart + (asItIs ? 1 : 3) > (lineEnds ? QP_LINE : QP_LINE - 1)) {
-        out[to++] = EQUALS;
-        out[to++] = CR;
-        out[to++] = LF;
-        lineStart = to;
-      }
-      if (asItIs) out[to++] = byte;
-      else {
-        out[to++] = EQUALS;
-        out[to++] = HEX[byte >> 4]!;
-        out[to++] = HEX[byte & 15]!;
-      }
+function quotedPrintable(state: State, slice: Buffer, next: number | undefined): Buffer {
+  const { length } = slice;
+  // At most one soft break of three bytes for each 73 bytes of output.
+  const most = length + Math.min(state.added, 2 * length);
+  const out = roomFor(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 4);
+  const endsLine = next === undefined || KINDS[next] === BREAK;
+  let to = 0;
+  let lineStart = 0 - state.column;
+  for (let at = state.isAfterCr && slice[0] === LF ? 1 : 0; at < length; at++) {
+    const byte = slice[at]!;
+    const kind = KINDS[byte];
+    // Nearly all bytes: nothing depends on what follows.
+    if (kind === PLAIN && to - lineStart < QP_LINE - 1) {
+      out[to++] = byte;
+      continue;
     }
-    column = to - lineStart;
-    isAfterCr = slice[length - 1] === CR;
-    return out.subarray(0, to);
-  };
+    if (kind === BREAK) {
+      if (byte === CR && slice[at + 1] === LF) at++;
+      out[to++] = CR;
+      out[to++] = LF;
+      lineStart = to;
+      continue;
+    }
+    const lineEnds = at + 1 < length ? KINDS[slice[at + 1]!] === BREAK : endsLine;
+    const asItIs = kind === PLAIN || (kind === BLANK && !lineEnds);
+    // The last column of a line is for the "=" of a soft break, unless the line ends here anyway.
+    if (to - lineStart + (asItIs ? 1 : 3) > (lineEnds ? QP_LINE : QP_LINE - 1)) {
+      out[to++] = EQUALS;
+      out[to++] = CR;
+      out[to++] = LF;
+      lineStart = to;
+    }
+    if (asItIs) out[to++] = byte;
+    else {
+      out[to++] = EQUALS;
+      out[to++] = HEX[byte >> 4]!;
+      out[to++] = HEX[byte & 15]!;
+    }
+  }
+  state.column = to - lineStart;
+  state.isAfterCr = slice[length - 1] === CR;
+  return out.subarray(0, to);
 }
 
 const isBreak = (byte: number | undefined): boolean => byte === CR || byte === LF;

@@ -1,6 +1,6 @@
 // Bodies and their transfer encoding: one scan decides between 7bit, quoted-printable and base64.
-// Before: text, html and attachments as stored. After: encoded-part.ts encodes them, compose.ts puts
-// them between boundaries.
+// Before: text, html and attachments as stored. After: encoded-part.ts encodes them, compose.ts
+// puts them between boundaries.
 import { isAscii } from 'node:buffer';
 import { EncodedPart, type PartChunk } from './encoded-part.ts';
 
@@ -89,11 +89,13 @@ function scan(pieces: readonly Buffer[]): Scan {
   let blanksAtLineEnd = 0;
   let longestLine = 0;
   let length = 0;
+  /** Counted from the start of the piece. */
   let lineStart = 0;
   /** The last byte of the piece before. */
   let last: number | undefined;
   for (const bytes of pieces) {
-    for (let at = 0; at < bytes.length; at++) {
+    const end = bytes.length;
+    for (let at = 0; at < end; at++) {
       const byte = bytes[at]!;
       if (byte >= SPACE && byte < 127) {
         if (byte === EQUALS) equals++;
@@ -102,16 +104,17 @@ function scan(pieces: readonly Buffer[]): Scan {
         if (byte === LF && before === CR) bareBreaks--;
         else {
           bareBreaks++;
-          if (length + at - lineStart > longestLine) longestLine = length + at - lineStart;
+          if (at - lineStart > longestLine) longestLine = at - lineStart;
           if (isBlank(before)) blanksAtLineEnd++;
         }
-        lineStart = length + at + 1;
+        lineStart = at + 1;
       } else if (byte !== TAB) odd++;
     }
-    length += bytes.length;
+    length += end;
+    lineStart -= end;
     last = bytes.at(-1) ?? last;
   }
-  if (length - lineStart > longestLine) longestLine = length - lineStart;
+  if (-lineStart > longestLine) longestLine = -lineStart;
   if (isBlank(last)) blanksAtLineEnd++;
   const escapes = odd + equals;
   return { length, clean: odd === 0, longestLine, escapes, bareBreaks, blanksAtLineEnd };

@@ -120,7 +120,9 @@ export function openBatcher(deps: {
   }
 }
 
-/** Made for this send alone, and on disk by now; soon the same bytes are loaded to be handed over. */
+/**
+ * Made for this send alone, and on disk by now: soon the same bytes are loaded to be handed over.
+ */
 function freeContent({ html, text, attachments }: PackedSend): void {
   for (const content of [html, text, attachments]) {
     if (typeof content !== 'string') freeBytes(content);

@@ -12,6 +12,9 @@ import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 import { fromTemplate } from '../templates/support.ts';
 
+/** What any single input may take. */
+const MOST_MB = 64;
+
 const manyNames = Array.from({ length: 900 }, (_, n) => `v${n}`);
 
 /** A subject, or variables, that once took seconds or the process. */
@@ -115,7 +118,7 @@ const DOORS: Record<string, (attack: (typeof ATTACKS)[string]) => Promise<number
 
 describe.each(Object.keys(DOORS))('%s', (door) => {
   it.each(Object.keys(ATTACKS))('%s', async (name) => {
-    const { stands } = await service.watch(async () => {
+    const { stands, grewMb } = await service.watch(async () => {
       let attacked = false;
       const attack = DOORS[door]!(ATTACKS[name]!).finally(() => {
         attacked = true;
@@ -130,6 +133,7 @@ describe.each(Object.keys(DOORS))('%s', (door) => {
     });
     expect(service.child.exitCode).toBeNull();
     expect(stands).toEqual([]);
+    expect(grewMb).toBeLessThan(MOST_MB);
   });
 });
 
@@ -155,7 +159,7 @@ it('a viewer’s previews of eight megabytes of tables, each way to see them', a
     () => viewer.templates.renderSeveral({ slugs: ['tables'] }),
     () => viewer.branding.preview({ branding: {}, slugs: ['tables'] }),
   ];
-  const { stands } = await service.watch(async () => {
+  const { stands, grewMb } = await service.watch(async () => {
     for (const show of previews) {
       const shown = show().then(
         () => 200,
@@ -167,6 +171,7 @@ it('a viewer’s previews of eight megabytes of tables, each way to see them', a
   });
   expect(service.child.exitCode).toBeNull();
   expect(stands).toEqual([]);
+  expect(grewMb).toBeLessThan(MOST_MB);
 }, 240_000);
 
 it('memory comes back when it is over', async () => {
@@ -178,6 +183,6 @@ it('memory comes back when it is over', async () => {
   await until(async () => {
     // Work makes the collector run.
     for (let n = 0; n < 50; n++) await send(bystander, welcome());
-    return residentMb() - before < 64;
+    return residentMb() - before < MOST_MB;
   });
 });
