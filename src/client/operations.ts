@@ -936,6 +936,8 @@ export interface LintEmailAnswer {
 export interface RehearsedSend {
   /** The message whose variables were used. */
   sm_mail_id: string;
+  /** The template that it was made from. */
+  template: string;
   /** When it was accepted: ISO 8601, UTC. */
   created_at: string;
   /** Who it went to. */
@@ -1059,6 +1061,13 @@ export interface PreviewBrandingAnswer {
   contrasts: BrandingContrast[];
   /** The templates, in the order asked for. */
   previews: TemplatePreview[];
+}
+
+export interface RehearseBrandingAnswer {
+  /** The emails, newest first. */
+  sends: RehearsedSend[];
+  /** How many of the last emails it could not be tried on, because their variables were not kept (they are kept with the content, up to 8 KB). */
+  unkept: number;
 }
 
 export interface Domain {
@@ -2925,7 +2934,47 @@ export interface Operations {
       };
       /** Which templates; at most 8. */
       slugs: string[];
+      /** A message made from the template, whose variables are used instead. */
+      variables_of?: string | undefined;
     }, options?: CallOptions): Promise<PreviewBrandingAnswer>;
+    /** Rehearse a branding. Renders the account’s latest emails from templates as they would look if these values replaced its branding, and compares them with what sends use now. Says which would change or fail. Nothing is saved or sent. */
+    rehearse(input: {
+      /** Values that are not saved yet. */
+      branding: {
+        /** Sender name in header and footer. The name of the account by default. */
+        brand_name?: string | null | undefined;
+        /** Header logo. Without it the header is text. */
+        logo_url?: string | null | undefined;
+        /** The logo for dark mode and dark headers. Without it the logo is shown on white there. */
+        logo_dark_url?: string | null | undefined;
+        /** Every email carries the uploaded logo, instead of loading it. Off by default. */
+        logo_inline?: boolean | null | undefined;
+        /** Buttons and accents, hex. #00a071 by default. */
+        primary_color?: string | null | undefined;
+        /** Second accent, hex. #00e5a0 by default. */
+        accent_color?: string | null | undefined;
+        /** Footer contact. */
+        support_email?: string | null | undefined;
+        /** Footer help link. */
+        support_url?: string | null | undefined;
+        /** HTML in the footer, such as a postal address. */
+        footer_html?: string | null | undefined;
+        /** Corners of buttons, 0 to 24 px. 8 by default. */
+        button_radius?: number | null | undefined;
+        /** card (the default), letter (plain) or bold (a header in the primary colour). */
+        layout?: "card" | "letter" | "bold" | null | undefined;
+        /** system (the default), serif, mono, or names of fonts such as Inter, Arial. */
+        font?: string | null | undefined;
+        /** Colour behind the email, hex. By default it suits the layout. */
+        background?: string | null | undefined;
+        /** Adds a Privacy Policy link to every footer. */
+        privacy_policy_url?: string | null | undefined;
+        /** Adds a Terms & Conditions link to every footer. */
+        terms_url?: string | null | undefined;
+      };
+      /** On how many of the last emails; 20 by default, which is the most. */
+      limit?: number | undefined;
+    }, options?: CallOptions): Promise<RehearseBrandingAnswer>;
   };
   domains: {
     /** List sender domains. Domains that the account may send from once they are verified, each with its DNS records. */
@@ -3666,6 +3715,7 @@ export const ROUTES = {
   'branding.setLogo': { method: 'PUT', path: '/v1/branding/logo', ifMatch: 'base_version' },
   'branding.set': { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
   'branding.preview': { method: 'POST', path: '/v1/branding/preview' },
+  'branding.rehearse': { method: 'POST', path: '/v1/branding/rehearse' },
   'domains.list': { method: 'GET', path: '/v1/domains', list: true },
   'domains.get': { method: 'GET', path: '/v1/domains/{domain}' },
   'domains.getDns': { method: 'GET', path: '/v1/domains/{domain}/dns' },

@@ -32,7 +32,7 @@ import { streamOperations } from './streams.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { teamOperations } from './team.ts';
 import { previewOperations } from './template-previews.ts';
-import { rehearseTemplate } from './template-rehearsals.ts';
+import { rehearseBranding, rehearseTemplate } from './template-rehearsals.ts';
 import { templateOperations } from './templates.ts';
 import { usageOperations } from './usage.ts';
 import { webhookDeliveryOperations } from './webhook-deliveries.ts';
@@ -55,6 +55,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...lintOperations,
   rehearseTemplate,
   ...brandingOperations,
+  rehearseBranding,
   ...domainOperations,
   ...addressOperations,
   ...streamOperations,

@@ -12,7 +12,7 @@ import { BRANDING_FIELDS, type Branding, defaultBranding } from '../templates/br
 import { MOST_LOGO_BYTES } from '../templates/logo-names.ts';
 import { renderEach } from '../templates/previews.ts';
 import { operation } from './operation.ts';
-import { preview, slugs } from './template-previews.ts';
+import { filledLike, preview, slugs, variablesOf } from './template-previews.ts';
 
 const values = z.object(BRANDING_FIELDS).partial().required({
   primary_color: true,
@@ -64,6 +64,10 @@ const baseVersion = z
   .int()
   .optional()
   .describe('The version that the change is based on; refused when it is not the newest.');
+
+export const unsavedBranding = z
+  .strictObject(nullable(BRANDING_FIELDS))
+  .describe('Values that are not saved yet.');
 
 export const brandingOperations = [
   operation({
@@ -146,10 +150,9 @@ export const brandingOperations = [
     effect: 'reads',
     scope: 'branding:read',
     input: z.strictObject({
-      branding: z
-        .strictObject(nullable(BRANDING_FIELDS))
-        .describe('Values that are not saved yet.'),
+      branding: unsavedBranding,
       slugs: slugs(MOST_PREVIEWS),
+      variables_of: variablesOf,
     }),
     output: z.object({
       contrasts: z.array(contrast).describe('How well the colours can be read.'),
@@ -157,11 +160,13 @@ export const brandingOperations = [
     }),
     rest: { method: 'POST', path: '/v1/branding/preview' },
     client: 'branding.preview',
-    async run(deps, { accountId }, { branding, slugs }) {
+    async run(deps, caller, { branding, slugs, variables_of }, via) {
+      const { accountId } = caller;
       const { fields } = await readBranding(deps.database, accountId);
+      const filled = variables_of && (await filledLike(deps.database, caller, variables_of, via));
       return {
         contrasts: showContrasts(changeBranding(fields, branding, 'branding.')),
-        previews: await renderEach(deps, accountId, slugs, { branding }),
+        previews: await renderEach(deps, accountId, slugs, { branding, ...filled }),
       };
     },
   }),

@@ -7,6 +7,7 @@ import { ownSender } from '../notices/own-sender.ts';
 import { acceptSend } from '../sending/accept.ts';
 import { sendAnswer } from '../sending/request.ts';
 import { readSizes } from '../sending/stored-content.ts';
+import type { StoredHead } from '../sending/stored-head.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { readBranding } from '../templates/account-branding.ts';
 import { renderDraft, renderEach, renderPreview } from '../templates/previews.ts';
@@ -66,6 +67,10 @@ export const shown = {
     .describe('Its language, such as `de`; the account’s own by default.'),
 };
 
+export const variablesOf = messageId
+  .optional()
+  .describe('A message made from the template, whose variables are used instead.');
+
 export const previewOperations = [
   operation({
     name: 'render_template',
@@ -76,9 +81,7 @@ export const previewOperations = [
     scope: 'templates:read',
     input: z.strictObject({
       ...shown,
-      variables_of: messageId
-        .optional()
-        .describe('A message made from the template, whose variables are used instead.'),
+      variables_of: variablesOf,
     }),
     output: renderedEmail
       .extend({
@@ -95,11 +98,9 @@ export const previewOperations = [
     },
     async run(deps, caller, { variables_of, ...request }, via) {
       const { accountId } = caller;
-      if (variables_of !== undefined) {
-        requireScope(caller, 'messages:read');
-        request.variables = await variablesOf(deps.database, caller, variables_of, via);
-      }
-      const { email, sent } = await renderPreview(deps, accountId, request);
+      const filled = variables_of && (await filledLike(deps.database, caller, variables_of, via));
+      const wanted = { ...filled, ...request, ...(filled && { variables: filled.variables }) };
+      const { email, sent } = await renderPreview(deps, accountId, wanted);
       const asSent = { ...email, html: sent, broadcast: false, unsubscribe: false };
       return { ...email, findings: await lintWhole(deps, accountId, asSent) };
     },
@@ -166,12 +167,15 @@ export const previewOperations = [
   }),
 ];
 
-async function variablesOf(
+/** With its variables, in its language. */
+export async function filledLike(
   database: Database,
-  { accountId, keyId, limits }: Caller,
+  caller: Caller,
   id: string,
   via: Via,
-): Promise<Record<string, unknown>> {
+): Promise<Pick<StoredHead, 'variables' | 'locale'>> {
+  requireScope(caller, 'messages:read');
+  const { accountId, keyId, limits } = caller;
   const { uuid } = await requireOpen(database, accountId, id, via);
   const isOthers =
     limits?.ownMessages === true &&
@@ -180,7 +184,8 @@ async function variablesOf(
   if (isOthers) throw noMessage(id);
   const content = await readSizes(database, accountId, uuid);
   if (content === undefined) throw noContent(id);
-  if (content.head.variables !== undefined) return content.head.variables;
+  const { variables, locale } = content.head;
+  if (variables !== undefined) return { variables, locale };
   throw new Problem(
     'invalid',
     `variables_of: the variables of ${id} were not kept. It was not made from a template, or had more than 8 KB of variables.`,

@@ -105,7 +105,7 @@ export async function renderEach(
   deps: PreviewDeps,
   accountId: number,
   slugs: readonly string[],
-  as: Pick<PreviewRequest, 'branding' | 'locale'> = {},
+  as: Omit<PreviewRequest, 'slug' | 'version' | 'draft'> = {},
 ): Promise<Preview[]> {
   const previews: Preview[] = [];
   for (const slug of slugs) previews.push(await tryPreview(deps, accountId, { slug, ...as }));

@@ -110,8 +110,14 @@ describe.skipIf(!dashboard)('Branding', () => {
 
   it('goes into every send once it is saved', async () => {
     const { service } = dashboard!;
+    const mail = () => anEmail({ ...welcome, subject: '', html: '', text: '' });
+    const earlier = (await service.send(account.key, mail())).body.id;
     await page.getByRole('button', { name: 'Save…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Save this branding?' });
+    // As the last emails that were really sent would look.
+    await dialog
+      .getByText('Of the last 1 email: 1 would look different, 0 would stay the same.')
+      .waitFor();
     await dialog
       .getByRole('row', { name: /Brand name/ })
       .getByText('Nest & Co')
@@ -125,10 +131,9 @@ describe.skipIf(!dashboard)('Branding', () => {
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await told(page, 'Saved as version 1');
 
-    const sent = await service.send(
-      account.key,
-      anEmail({ ...welcome, subject: '', html: '', text: '' }),
-    );
+    const before = (await captured(service.database, earlier)).email;
+    expect(before.html).not.toContain('Nest &amp; Co');
+    const sent = await service.send(account.key, mail());
     const { html } = (await captured(service.database, sent.body.id)).email;
     expect(html).toContain('Nest &amp; Co');
     expect(html).toContain('#1d4ed8');

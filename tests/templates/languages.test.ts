@@ -1,7 +1,7 @@
 // Languages through the running service: `locale` on sends, batches and previews, the account's own
 // language, and messages of an account's templates from saving to publishing to sending.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { fromTemplate, storedEmail } from './support.ts';
 
@@ -186,5 +186,24 @@ describe('messages of a template', () => {
     await sent('de');
     const answer = await call('POST', '/v1/templates/hello/rehearse', { limit: 1 });
     expect(answer.body.sends[0]).toMatchObject({ subject: 'Guten Tag Ada', changed: [] });
+    const [{ sm_mail_id }] = answer.body.sends;
+    const shown = await call('POST', '/v1/templates/hello/render', { variables_of: sm_mail_id });
+    expect(shown.body.subject).toBe('Guten Tag Ada');
+  });
+
+  it('so is a branding, on the last emails from any template', async () => {
+    await sent('de');
+    await call('POST', '/v1/send', anEmail({ subject: 'From no template' }));
+    const branding = { brand_name: 'Nest & Co' };
+    const answer = await call('POST', '/v1/branding/rehearse', { branding, limit: 1 });
+    expect(answer.body).toMatchObject({
+      sends: [{ template: 'hello', subject: 'Guten Tag Ada', changed: [], faults: [] }],
+      unkept: 0,
+    });
+    const [{ sm_mail_id }] = answer.body.sends;
+    const shown = await call('POST', '/v1/branding/preview', {
+      ...{ branding, slugs: ['hello'], variables_of: sm_mail_id },
+    });
+    expect(shown.body.previews[0].email.subject).toBe('Guten Tag Ada');
   });
 });

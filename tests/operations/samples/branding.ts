@@ -27,4 +27,8 @@ export const samples: Samples = {
     input: () => ({ branding: { brand_name: null }, slugs: ['welcome'] }),
     refused: [{ branding: { button_radius: 25 } }],
   },
+  rehearse_branding: {
+    input: () => ({ branding: { brand_name: null } }),
+    refused: [{ branding: { button_radius: 25 } }, { limit: 21 }],
+  },
 };

@@ -1,15 +1,17 @@
-// Before a branding goes into every email: what changes, field by field, with emails as they are
-// and as they would be. If someone else has saved since, what each person changed.
+// Before a branding goes into every email: what changes, field by field, with the last emails that
+// were really sent as they are and as they would be. If someone else has saved since, what each
+// person changed.
 
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { readNow, useChange, useRead } from '../../operations.ts';
 import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
-import { EmailPreview } from '../../parts/email-preview.tsx';
+import { Fault } from '../../parts/fault.tsx';
 import { TableBox } from '../../parts/page.tsx';
+import { BesideEachOther, Rehearsal } from '../../parts/rehearsal.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { changeOf, type Form, formOf, isSameForm, LABELS, names } from './form.ts';
@@ -57,14 +59,14 @@ export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: Sav
       {theirs ? (
         <Merge {...{ form, theirs, onClose }} base={base.form} onMerged={onMerged} />
       ) : (
-        <Stack>
+        <Stack className="tall-dialog">
           <Text size="sm">Every email sent from a template will use it from now on.</Text>
           <FieldTable
             rows={names
               .filter((name) => form[name] !== base.form[name])
               .map((name) => [LABELS[name], base.form[name], form[name]])}
           />
-          <BeforeAndAfter form={form} slugs={slugs} />
+          <OnRealEmails form={form} slugs={slugs} />
           <DialogFoot fault={save.error}>
             <Button variant="default" onClick={onClose}>
               Not yet
@@ -115,11 +117,32 @@ function FieldTable({ rows }: { rows: [label: string, before: Value, after: Valu
   );
 }
 
-function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
+function OnRealEmails({ form, slugs }: { form: Form; slugs: string[] }) {
+  const branding = changeOf(form);
+  const rehearsal = useRead('branding.rehearse', { branding }, { fresh: true });
+  return (
+    <section aria-label="Tested on real emails">
+      <Title order={3} size="h4" mb="xs">
+        Tested on the last emails
+      </Title>
+      {rehearsal.isError && <Fault fault={rehearsal.error} retry={rehearsal.refetch} />}
+      {rehearsal.isPending && <Skeleton height={160} />}
+      {rehearsal.data && (
+        <Rehearsal
+          rehearsal={rehearsal.data}
+          ofWhat="from a template"
+          sample={<OnSamples form={form} slugs={slugs} />}
+          beside={({ template, sm_mail_id }) => (
+            <BeforeAndAfter form={form} email={{ slugs: [template], variables_of: sm_mail_id }} />
+          )}
+        />
+      )}
+    </section>
+  );
+}
+
+function OnSamples({ form, slugs }: { form: Form; slugs: string[] }) {
   const [slug, setSlug] = useState(slugs[0]!);
-  const now = useRead('branding.preview', { branding: {}, slugs: [slug] });
-  const then = useRead('branding.preview', { branding: changeOf(form), slugs: [slug] });
-  const emailOf = ({ data }: typeof now) => data?.previews[0]?.email ?? undefined;
   return (
     <div>
       <Group mb="xs">
@@ -130,26 +153,29 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
           onChange={setSlug}
         />
       </Group>
-      <section
-        className="columns columns-2 rehearsal-emails"
-        aria-label="Before and after"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it needs a place in the tab order (WCAG 2.1.1)
-        tabIndex={0}
-      >
-        <EmailPreview
-          plain
-          email={emailOf(now)}
-          fault={now.error?.message}
-          title="The email as it is"
-        />
-        <EmailPreview
-          plain
-          email={emailOf(then)}
-          fault={then.error?.message}
-          title="The email as it would be"
-        />
-      </section>
+      <BeforeAndAfter form={form} email={{ slugs: [slug] }} />
     </div>
+  );
+}
+
+interface BeforeAndAfterProps {
+  form: Form;
+  email: { slugs: string[]; variables_of?: string };
+}
+
+function BeforeAndAfter({ form, email }: BeforeAndAfterProps) {
+  const now = useRead('branding.preview', { branding: {}, ...email });
+  const then = useRead('branding.preview', { branding: changeOf(form), ...email });
+  const sideOf = (label: string, { data, error }: typeof now) => {
+    const [shown] = data?.previews ?? [];
+    return {
+      label,
+      email: shown?.email ?? undefined,
+      fault: error?.message ?? shown?.faults[0]?.message,
+    };
+  };
+  return (
+    <BesideEachOther now={sideOf('In use now', now)} then={sideOf('With your changes', then)} />
   );
 }
 

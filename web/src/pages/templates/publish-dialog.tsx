@@ -1,15 +1,13 @@
 // Before a version goes live: what changes compared with what sends use now, and the new version
 // beside the old one for the last emails that were really sent. Emails that would fail are named.
-import { Badge, Button, Group, Skeleton, Stack, Text, Title, UnstyledButton } from '@mantine/core';
-import { Suspense, useState } from 'react';
-import type { RehearsedSend } from '../../../../src/client/operations.ts';
+import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Suspense } from 'react';
 import { useChange, useRead } from '../../operations.ts';
 import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
-import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { later } from '../../parts/later.tsx';
+import { BesideEachOther, failingIn, Rehearsal } from '../../parts/rehearsal.tsx';
 import { tellDone } from '../../parts/results.ts';
-import { Time } from '../../parts/time.tsx';
 import { isStale, templateReads } from './reads.ts';
 
 const Diff = later(async () => (await import('./diff.tsx')).Diff);
@@ -26,7 +24,7 @@ interface PublishProps {
 
 export function PublishDialog({ slug, version, newest, onStale, onClose }: PublishProps) {
   const rehearsal = useRead('templates.rehearse', { slug, version }, { fresh: true });
-  const failing = rehearsal.data?.sends.filter(({ faults }) => faults.length > 0).length ?? 0;
+  const failing = failingIn(rehearsal.data?.sends ?? []);
   const publish = useChange('templates.publish', {
     changes: templateReads,
     onDone: ({ published_version }) => {
@@ -52,7 +50,16 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
           </Title>
           {rehearsal.isError && <Fault fault={rehearsal.error} retry={rehearsal.refetch} />}
           {rehearsal.isPending && <Skeleton height={160} />}
-          {rehearsal.data && <Rehearsal slug={slug} version={version} rehearsal={rehearsal.data} />}
+          {rehearsal.data && (
+            <Rehearsal
+              rehearsal={rehearsal.data}
+              ofWhat="from this template"
+              sample={<Versions request={{ slug }} version={version} />}
+              beside={({ sm_mail_id }) => (
+                <Versions request={{ slug, variables_of: sm_mail_id }} version={version} />
+              )}
+            />
+          )}
         </section>
         <DialogFoot fault={publish.error}>
           <Button variant="default" onClick={onClose}>
@@ -125,120 +132,18 @@ function WhatChanges({ slug, version }: { slug: string; version: number }) {
   );
 }
 
-interface RehearsalProps {
-  slug: string;
-  version: number;
-  rehearsal: { sends: RehearsedSend[]; unkept: number };
-}
-
-function Rehearsal({ slug, version, rehearsal: { sends, unkept } }: RehearsalProps) {
-  const worst = [...sends].sort((one, other) => weight(other) - weight(one));
-  const [chosen, setChosen] = useState<string>();
-  const shown = chosen ?? worst[0]?.sm_mail_id;
-  if (shown === undefined) {
-    return (
-      <Stack>
-        <Text size="sm" c="dimmed">
-          {unkept > 0
-            ? 'The variables of the last emails have been deleted. This is the sample.'
-            : 'No email has been sent from this template yet. This is the sample.'}
-        </Text>
-        <BesideEachOther request={{ slug }} version={version} />
-      </Stack>
-    );
-  }
-  const failing = sends.filter(({ faults }) => faults.length > 0).length;
-  const changing = sends.filter(({ faults, changed }) => faults.length === 0 && changed.length > 0);
-  const parts = [
-    ...(failing > 0 ? [`${failing} would fail`] : []),
-    `${changing.length} would look different`,
-    `${sends.length - failing - changing.length} would stay the same`,
-  ];
-  return (
-    <Stack>
-      <Text size="sm" role="status" fw={500}>
-        Of the last {sends.length} {sends.length === 1 ? 'email' : 'emails'}: {parts.join(', ')}.
-        {unkept > 0 && ` The variables of ${unkept} more are no longer stored.`}
-      </Text>
-      <div className="rehearsal">
-        <div className="rehearsal-list">
-          {worst.map((send) => (
-            <UnstyledButton
-              key={send.sm_mail_id}
-              className="rehearsal-line"
-              aria-pressed={send.sm_mail_id === shown}
-              onClick={() => setChosen(send.sm_mail_id)}
-            >
-              <Group gap={8} wrap="nowrap" justify="space-between">
-                <Text size="sm" truncate>
-                  {send.recipients[0]}
-                </Text>
-                <Verdict send={send} />
-              </Group>
-              <Text size="xs" c="dimmed" truncate>
-                <Time at={send.created_at} /> · {send.subject ?? send.subject_now}
-              </Text>
-              {send.faults.map(({ path, message }) => (
-                <Text key={path} size="xs" c="var(--tone-bad)">
-                  {message}
-                </Text>
-              ))}
-            </UnstyledButton>
-          ))}
-        </div>
-        <BesideEachOther request={{ slug, variables_of: shown }} version={version} />
-      </div>
-    </Stack>
-  );
-}
-
-/** Those that fail are shown first, then those that change. */
-const weight = ({ faults, changed }: RehearsedSend): number =>
-  faults.length > 0 ? 100 : changed.length;
-
-function Verdict({ send: { faults, changed } }: { send: RehearsedSend }) {
-  if (faults.length > 0) return <Badge color="red">would fail</Badge>;
-  if (changed.length === 0) return <Badge color="gray">the same</Badge>;
-  return <Badge color="yellow">{changed.join(', ')}</Badge>;
-}
-
 interface BesideProps {
   request: { slug: string; variables_of?: string };
   version: number;
 }
 
-function BesideEachOther({ request, version }: BesideProps) {
+function Versions({ request, version }: BesideProps) {
   const now = useRead('templates.render', request);
   const then = useRead('templates.render', { ...request, version });
   return (
-    <section
-      className="columns columns-2 rehearsal-emails"
-      aria-label="Before and after"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it needs a place in the tab order (WCAG 2.1.1)
-      tabIndex={0}
-    >
-      <div>
-        <Text size="xs" c="dimmed" mb={4}>
-          In use now
-        </Text>
-        <EmailPreview
-          plain
-          email={now.data}
-          fault={now.error?.message}
-          title="The email as it is"
-        />
-      </div>
-      <div>
-        <Text size="xs" c="dimmed" mb={4}>
-          Version {version}
-        </Text>
-        <EmailPreview
-          plain
-          email={then.data}
-          fault={then.error?.message}
-          title="The email as it would be"
-        />
-      </div>
-    </section>
+    <BesideEachOther
+      now={{ label: 'In use now', email: now.data, fault: now.error?.message }}
+      then={{ label: `Version ${version}`, email: then.data, fault: then.error?.message }}
+    />
   );
 }
