@@ -1,7 +1,12 @@
 // Languages through the running service: `locale` on sends, batches and previews, the account's own
 // language, and messages of an account's templates from saving to publishing to sending.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anEmail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { fromTemplate, storedEmail } from './support.ts';
 
