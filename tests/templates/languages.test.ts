@@ -21,6 +21,7 @@ beforeAll(async () => {
       'email:read',
       'templates:read',
       'templates:write',
+      'branding:read',
       'messages:read',
       'account:write',
       'account:read',
