@@ -85,10 +85,15 @@ const weight = ({ faults, changed }: RehearsedSend): number =>
   faults.length > 0 ? 100 : changed.length;
 
 function Verdict({ send: { faults, changed } }: { send: RehearsedSend }) {
-  if (faults.length > 0) return <Badge color="red">would fail</Badge>;
-  if (changed.length === 0) return <Badge color="gray">the same</Badge>;
-  return <Badge color="yellow">{changed.join(', ')}</Badge>;
+  if (faults.length > 0) return <ShortBadge color="red">would fail</ShortBadge>;
+  if (changed.length === 0) return <ShortBadge color="gray">the same</ShortBadge>;
+  // HTML and text are what people read of it, in one form or the other.
+  const read = new Set(changed.map((part) => (part === 'subject' ? part : 'content')));
+  return <ShortBadge color="yellow">{[...read].join(', ')}</ShortBadge>;
 }
+
+/** Whole: the address beside it is cut instead. */
+const ShortBadge = (props: { color: string; children: string }) => <Badge flex="none" {...props} />;
 
 interface Side {
   label: string;
