@@ -4,7 +4,7 @@ CREATE TYPE message_status AS ENUM ('queued', 'sent', 'delivered', 'opened', 'cl
 
 SET check_function_bodies = off;
 
--- Function in a file: accept_sends(p_id uuid[], p_account_id bigint[], p_from_email text[], p_recipients text[], p_recipient_count integer[], p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[], p_stream text[], p_door text[], p_key_id uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[], p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[], p_size integer[], p_class integer[], p_scheduled_at timestamp with time zone[], p_approval text[], p_relay_down boolean, p_default_quota integer, p_default_rate integer, p_whole boolean, p_apart boolean)
+-- Function in a file: accept_sends(p_id uuid[], p_account_id bigint[], p_from_email text[], p_recipients text[], p_recipient_count integer[], p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[], p_stream text[], p_door text[], p_key_id uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[], p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[], p_size integer[], p_class integer[], p_scheduled_at timestamp with time zone[], p_approval text[], p_listed_forms text[], p_relay_down boolean, p_default_quota integer, p_default_rate integer, p_whole boolean, p_apart boolean)
 
 -- Function in a file: captured_lanes()
 

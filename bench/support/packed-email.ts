@@ -41,6 +41,7 @@ export function packed(accountId: number, from = 'a@example.com'): PackedSend {
     keyCap: null,
     scheduledAtMs: null,
     approval: null,
+    listedForms: null,
   };
 }
 

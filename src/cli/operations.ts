@@ -31,7 +31,6 @@ import { openWaiting } from '../sandbox/waiting.ts';
 import { openBatcher } from '../sending/batch.ts';
 import type { Database } from '../store/pool.ts';
 import { loadStreams } from '../streams/streams.ts';
-import { askTogether } from '../suppressions/suppressions.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { makeHere } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
@@ -162,7 +161,6 @@ async function depsOf(
     }),
     templates: createOffering({ database, catalog, resolve, render }),
     streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
-    askSuppressed: askTogether(database),
     relayRetryAfterSeconds: () => 1,
     scheduledFullness: () => undefined,
     allowedHeaders: config.allowedHeaders,

@@ -31,6 +31,9 @@ const PLAIN =
 const LONGEST_PLAIN = 100;
 const isPlain = (text: string): boolean => text.length <= LONGEST_PLAIN && PLAIN.test(text);
 
+/** Nothing in it to clean or to quote: names of fields, and most values from a closed list. */
+const WORD = /^\w{1,100}$/;
+
 const MARK = /⟪\/?[0-9a-z]{10}⟫/g;
 const LONGEST = 20_000;
 
@@ -62,6 +65,7 @@ export function fence(content: Fields, { ours, listed, said, parts = [] }: Known
     return `⟪${mark}⟫${cleaned(text)}⟪/${mark}⟫`;
   };
   const written = (text: string, isOurs: boolean): string => {
+    if (isOurs && WORD.test(text)) return text;
     if (isOurs) return quotingEach(text, parts, (part) => quoting(part, isOwn, bound));
     return text === '' || isPlain(text) ? text : bound(text);
   };
@@ -192,6 +196,7 @@ const newMark = (): string =>
 
 /** Without marks and invisible characters of its own, and of limited length. */
 function cleaned(text: string): string {
+  if (WORD.test(text)) return text;
   const plain = text.replace(MARK, ' ').replace(/[⟪⟫]/g, ' ').replace(INVISIBLE, ' ');
   return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}… (cut)` : plain;
 }

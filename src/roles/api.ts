@@ -30,7 +30,6 @@ import { openBatcher } from '../sending/batch.ts';
 import { type RelayWatch, watchRelay } from '../smtp/relay-state.ts';
 import { loadStreams } from '../streams/streams.ts';
 import type { SubmissionLimits } from '../submission/server.ts';
-import { askTogether } from '../suppressions/suppressions.ts';
 import { openCatalog, ownCatalogFiles } from '../templates/catalog.ts';
 import { openMaking } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
@@ -189,7 +188,6 @@ function operationDeps(
     templates: createOffering({ database, catalog, resolve, render }),
     render,
     streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
-    askSuppressed: askTogether(database),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     allowedHeaders: config.allowedHeaders,
     lint: async (accountId, email) => making.lint(email, await whoseWork(accountId)),

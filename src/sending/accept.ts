@@ -15,7 +15,7 @@ import type { Clock } from '../process/clock.ts';
 import type { EmailClass } from '../queue/lanes.ts';
 import type { Database } from '../store/pool.ts';
 import { type KnownStreams, requireStream, unfitStream } from '../streams/streams.ts';
-import type { AskSuppressed } from '../suppressions/suppressions.ts';
+import { listedForms } from '../suppressions/erased.ts';
 import { isAboutAccess as isAbout } from '../templates/categories.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
 import { type Accepted, answer, withoutCopy } from './answer.ts';
@@ -47,8 +47,6 @@ export interface AcceptDeps extends WarningDeps {
   clock: Clock;
   directory: Directory;
   render: RenderTemplate;
-  /** Who gets no copy; combines questions asked at the same time. */
-  askSuppressed: AskSuppressed;
   /** The account's streams that take email. */
   streams: (accountId: number) => Promise<KnownStreams>;
   batcher: Batcher;
@@ -95,13 +93,12 @@ export async function acceptSend(
   const prepared = await prepareSend(deps, caller, request, via);
   if ('answer' in prepared) return prepared;
   if (via.askRepeats) await requireNoTwin(deps, prepared);
-  if (!via.tellSuppressed) return answer(deps, prepared, await deps.batcher.add(prepared));
-  // Beside each other: one after the other, both would go to the database in smaller groups.
-  const [verdict, suppressed] = await Promise.all([
-    deps.batcher.add(prepared),
-    withoutCopy(deps, prepared),
-  ]);
-  return { suppressed, ...answer(deps, prepared, verdict) };
+  const verdict = await deps.batcher.add(prepared);
+  const accepted = answer(deps, prepared, verdict);
+  if ('listed' in verdict && verdict.listed) {
+    accepted.suppressed = await withoutCopy(deps, prepared);
+  }
+  return accepted;
 }
 
 /** The service's own emails still go out: password links, notices. */
@@ -375,6 +372,9 @@ function pack(
     aboutAccess: keepLinks,
     scheduledAtMs: checked.scheduledAtMs,
     approval: null,
+    listedForms: via.tellSuppressed
+      ? checked.recipients.envelope.flatMap((address) => listedForms(caller.accountId, address))
+      : null,
   };
 }
 

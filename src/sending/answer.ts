@@ -6,7 +6,7 @@ import { showId } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
-import { type AskSuppressed, suppressedRecipients } from '../suppressions/suppressions.ts';
+import { suppressedRecipients } from '../suppressions/suppressions.ts';
 import type { Allowance, Verdict } from './batch.ts';
 import type { PackedSend } from './packed-send.ts';
 import type { SendAnswer } from './request.ts';
@@ -32,11 +32,11 @@ export interface AnswerDeps {
 
 /** Those of its recipients who get no copy at the moment. */
 export const withoutCopy = (
-  { database, askSuppressed }: { database: Database; askSuppressed: AskSuppressed },
+  { database }: { database: Database },
   { accountId, envelope, stream, aboutAccess }: PackedSend,
 ): Promise<string[]> => {
   const heeded = aboutAccess ? null : (stream ?? DEFAULT_STREAM);
-  return suppressedRecipients(database, accountId, envelope, heeded, askSuppressed);
+  return suppressedRecipients(database, accountId, envelope, heeded);
 };
 
 const NONE: readonly string[] = [];

@@ -22,7 +22,13 @@ export interface Allowance {
 }
 
 export type Verdict =
-  | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
+  | {
+      kind: 'accepted' | 'repeated';
+      id: Buffer;
+      allowance: Allowance | null;
+      /** Somebody in it may get no copy, if the send asked. */
+      listed: boolean;
+    }
   | { kind: 'conflict' | 'relay-down' | 'queue-full' }
   /**
    * Nothing is wrong with it, but with another send of a request that is accepted as a whole or not
@@ -180,20 +186,25 @@ async function acceptSends(
   closed: 'relay-down' | 'queue-full' | null,
   doneBy: Date | null,
 ): Promise<Verdict[]> {
-  const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
-    ...SEND_COLUMNS.values(sends),
-    closed !== null,
-    PLANS.paid.dailyQuota,
-    PLANS.paid.ratePerSecond,
-    whole,
-    database.home([]) !== null,
-    doneBy,
-  ]);
+  const rows = await database.prepared<AllowanceRow | ListedRow | VerdictRow>(
+    'accept-sends',
+    ACCEPT_SQL,
+    [
+      ...SEND_COLUMNS.values(sends),
+      closed !== null,
+      PLANS.paid.dailyQuota,
+      PLANS.paid.ratePerSecond,
+      whole,
+      database.home([]) !== null,
+      doneBy,
+    ],
+  );
   // Every batch asks for an account's allowance or finds a key used before: no row means that it
   // came too late.
   if (rows.length === 0) throw databaseAway('the batch reached the database too late');
   const allowances = new Map<number, Allowance>();
   const verdicts = new Map<number, VerdictRow>();
+  const listed = new Set<number>();
   for (const row of rows) {
     if (row.n === null) {
       allowances.set(row.account_id, {
@@ -201,11 +212,13 @@ async function acceptSends(
         quotaLeft: row.quota_left,
         rate: row.rate,
       });
-    } else verdicts.set(row.n - 1, row);
+    } else if (row.verdict === 'listed') listed.add(row.n - 1);
+    else verdicts.set(row.n - 1, row);
   }
-  return sends.map((send, index) =>
-    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null, closed),
-  );
+  return sends.map((send, index) => {
+    const allowance = allowances.get(send.accountId) ?? null;
+    return toVerdict(send, verdicts.get(index), { allowance, listed: listed.has(index) }, closed);
+  });
 }
 
 /** What is left of one account's allowance after the batch. */
@@ -217,7 +230,13 @@ interface AllowanceRow {
   rate: number;
 }
 
-/** A send that was not simply accepted; n is its place in the batch, from 1. */
+/** A send that asked, and has a recipient in a list; n is its place in the batch, from 1. */
+interface ListedRow {
+  n: number;
+  verdict: 'listed';
+}
+
+/** A send that was not simply accepted. */
 interface VerdictRow {
   n: number;
   verdict: Exclude<Verdict['kind'], 'accepted' | 'queue-full'>;
@@ -229,13 +248,13 @@ interface VerdictRow {
 function toVerdict(
   send: PackedSend,
   row: VerdictRow | undefined,
-  allowance: Allowance | null,
+  { allowance, listed }: { allowance: Allowance | null; listed: boolean },
   closed: 'relay-down' | 'queue-full' | null,
 ): Verdict {
-  if (row === undefined) return { kind: 'accepted', id: send.id, allowance };
+  if (row === undefined) return { kind: 'accepted', id: send.id, allowance, listed };
   switch (row.verdict) {
     case 'repeated':
-      return { kind: 'repeated', id: uuidToBytes(row.message_id), allowance };
+      return { kind: 'repeated', id: uuidToBytes(row.message_id), allowance, listed };
     case 'over-quota':
     case 'over-rate':
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };

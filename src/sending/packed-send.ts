@@ -41,6 +41,8 @@ export interface PackedSend {
   scheduledAtMs: number | null;
   /** Why it waits for a person, and its fingerprint; null: it does not. */
   approval: string | null;
+  /** How its recipients would be listed, if the caller is told who gets no copy. */
+  listedForms: readonly string[] | null;
   /** For the answer; absent: nothing is wrong with it. */
   warnings?: readonly string[];
 }
@@ -75,4 +77,5 @@ export const SEND_COLUMNS = columnList<PackedSend>({
   class: { type: 'integer', of: (send) => CLASSES[send.class] },
   scheduled_at: { type: 'timestamp with time zone', of: (send) => send.scheduledAtMs },
   approval: { type: 'text', of: (send) => send.approval },
+  listed_forms: { type: 'text', of: (send) => send.listedForms && arrayLiteral(send.listedForms) },
 });

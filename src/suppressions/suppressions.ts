@@ -3,7 +3,6 @@
 // feedback and people. listing.ts shows both to people.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
-import { createGroupCommit } from '../process/group-commit.ts';
 import { among as atHome } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { listStreams } from '../streams/streams.ts';
@@ -91,21 +90,6 @@ export const suppressionKey = ({
 }: Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>): string =>
   `${accountId} ${stream ?? ''} ${addressKey(address)}`;
 
-export type AskSuppressed = (recipients: readonly AskedRecipient[]) => Promise<Set<string>>;
-
-/** The same for many callers at once, in one query: every send of an agent asks. */
-export function askTogether(database: Database): AskSuppressed {
-  const together = createGroupCommit<readonly AskedRecipient[], Set<string>>({
-    ...{ mostItems: 100, mostInFlight: 2, worthAnother: 48 },
-    apart: ([first]) => first && database.shardOf(first.accountId),
-    write: async (asked) => {
-      const found = await suppressedAmong(database, asked.flat());
-      return asked.map(() => found);
-    },
-  });
-  return together.add;
-}
-
 /**
  * The recipients who would get no copy of an email, for a caller who asks before it is sent.
  * `stream`: null if the email must reach them.
@@ -115,20 +99,18 @@ export async function suppressedRecipients(
   accountId: number,
   recipients: readonly string[],
   stream: string | null,
-  askSuppressed?: AskSuppressed,
 ): Promise<string[]> {
-  const askAlone: AskSuppressed = (asked) => suppressedAmong(database, asked);
-  const among = async (ask: AskSuppressed, leavable: boolean): Promise<string[]> => {
+  const among = async (leavable: boolean): Promise<string[]> => {
     const asked = recipients.map((address) => ({ accountId, address, stream, leavable }));
-    const found = await ask(asked);
+    const found = await suppressedAmong(database, asked);
     return asked.filter((one) => found.has(suppressionKey(one))).map(({ address }) => address);
   };
   // There is hardly ever anyone: only then does it matter whether the stream can be left.
-  const atMost = await among(askSuppressed ?? askAlone, true);
+  const atMost = await among(true);
   if (atMost.length === 0 || stream === null) return atMost;
   const found = (await listStreams(database, accountId)).find(({ name }) => name === stream);
   if (found?.unsubscribe) return atMost;
-  return await among(askAlone, false);
+  return await among(false);
 }
 
 /** Whether nothing at all is sent to the address. */

@@ -5,9 +5,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
+import { unfenced } from '../../src/mcp/fence.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import { systemClock } from '../../src/process/clock.ts';
 import { openDatabase } from '../../src/store/pool.ts';
+import { callTool } from '../mcp/support.ts';
 import { readSamples } from '../operations/samples.ts';
 import { isOperators, startWorld, viaRest } from '../operations/world.ts';
 import {
@@ -18,7 +20,12 @@ import {
   whyNoCitus,
 } from '../support/citus.ts';
 import { databaseUrl } from '../support/global-setup.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { accountsOfBothNodes } from './accounts.ts';
 
@@ -65,6 +72,24 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
     expect(many.severalOnNodes).toBe(0);
     // On the coordinator only what the clock asks for, however many emails go.
     expect(many.several / many.ms).toBeLessThanOrEqual((2 * few.several) / few.ms);
+  });
+
+  it('so does telling agents who gets no copy', async () => {
+    await own.database.query(
+      `INSERT INTO suppressions (account_id, address, reason)
+       SELECT unnest($1::bigint[]), 'gone@example.net', 'manual'`,
+      [accounts.map(({ id }) => id)],
+    );
+    const told: unknown[] = [];
+    const { one, severalOnNodes } = await during(async () => {
+      const calls = accounts.map(({ key }) =>
+        callTool(service, key, 'send_email', anEmail({ to: ['gone@example.net'] })),
+      );
+      for (const { content } of await Promise.all(calls)) told.push(unfenced(content.suppressed));
+    });
+    expect(told).toEqual(accounts.map(() => ['gone@example.net']));
+    expect(one).toBeGreaterThan(0);
+    expect(severalOnNodes).toBe(0);
   });
 
   it('so does taking what the sandbox captures while no relay can be reached', async () => {

@@ -8,6 +8,7 @@ import type { Scope } from '../../src/accounts/scopes.ts';
 import { fence, unfenced } from '../../src/mcp/fence.ts';
 import { systemClock } from '../../src/process/clock.ts';
 import { atOnce } from '../../src/process/in-turns.ts';
+import { erasedKey } from '../../src/suppressions/erased.ts';
 import {
   anEmail,
   startTestService,
@@ -114,6 +115,39 @@ describe('tools', () => {
       approval_url: `${service.url}/approvals/${held.content.id}`,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
+  });
+
+  it('of many sends at once, each tells its own: suppressed, erased or out of this stream', async () => {
+    const { id } = account;
+    await service.database.query(
+      `INSERT INTO suppressions (account_id, address, reason)
+       VALUES ($1, 'no@example.net', 'manual'), ($1, $2, 'bounce')`,
+      [id, erasedKey(id, 'erased@example.net')],
+    );
+    await service.database.query(
+      `INSERT INTO unsubscribes (account_id, address, stream, origin)
+       VALUES ($1, 'out@example.net', 'transactional', 'recipient'),
+              ($1, 'elsewhere@example.net', 'news', 'recipient')`,
+      [id],
+    );
+    const others = await service.account();
+    const gone = ['no@example.net', 'ERASED@example.net', 'out@example.net'];
+    const people = [...gone, 'elsewhere@example.net', 'ada@example.net'];
+    const sends = Array.from({ length: 30 }, (_, n) => {
+      const to = people.filter((_, place) => ((n + 1) >> place) & 1);
+      return { to, foreign: n % 7 === 0, subject: `Among others ${n}` };
+    });
+    const answers = await Promise.all(
+      sends.map(({ to, foreign, subject }) => {
+        const { key } = foreign ? others : account;
+        return callTool(service, key, 'send_email', anEmail({ to, subject }));
+      }),
+    );
+    const told = answers.map(({ content }) => content.suppressed ?? []);
+    const expected = sends.map(({ to, foreign }) =>
+      foreign ? [] : to.filter((address) => gone.includes(address)),
+    );
+    expect(told.map(unfenced)).toEqual(expected);
   });
 
   it('wait_for_event and explain_delivery follow it, each recipient by itself', async () => {

@@ -3,7 +3,8 @@
 -- accounts, each sorted), so batches wait for each other but never deadlock. Returns the
 -- exceptions: a row for each send that was not simply accepted (n: its position in the batch), and
 -- a row for each account that was checked (n null) with its allowance. A batch of one account that
--- was accepted in full is one row.
+-- was accepted in full is one row. A send that gave the listed forms of its recipients gets a row
+-- with the verdict "listed" if anyone of them has left a stream or is suppressed.
 --
 -- The emails of one request (POST /v1/send/batch) arrive as a batch of their own, all through one
 -- API key. p_whole: all of them or none; if one is refused, the rest are withheld and nothing is
@@ -27,6 +28,7 @@ CREATE OR REPLACE FUNCTION accept_sends(
   p_stream text[], p_door text[], p_key_id uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
   p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[],
   p_size integer[], p_class integer[], p_scheduled_at timestamptz[], p_approval text[],
+  p_listed_forms text[],
   p_relay_down boolean, p_default_quota integer, p_default_rate integer, p_whole boolean, p_apart boolean
 ) RETURNS TABLE (
   n integer, verdict text, message_id uuid, retry_after integer, cap_left bigint,
@@ -60,12 +62,13 @@ DECLARE
   homes bigint[] := ARRAY[NULL::bigint];
   began CONSTANT timestamptz := clock_timestamp();
 BEGIN
+  IF p_apart AND (keyed OR p_listed_forms IS NOT NULL) THEN
+    homes := ARRAY (SELECT DISTINCT a FROM unnest(p_account_id) a);
+  END IF;
+
   -- 1. A key seen before gets the same answer again. Waits for a transaction that is writing the
   --    same key.
   IF keyed THEN
-    IF p_apart THEN
-      homes := ARRAY (SELECT DISTINCT a FROM unnest(p_account_id) a);
-    END IF;
     INSERT INTO idempotency_keys AS kept (account_id, key, request_hash, message_id, created_at, kept_seconds)
     SELECT DISTINCT ON (t.account_id, t.idempotency_key)
            t.account_id, t.idempotency_key, t.request_hash, t.id, began, t.kept_seconds
@@ -263,6 +266,25 @@ BEGIN
     FROM unnest(p_account_id, p_id, p_key_id, p_size, p_class, p_approval, verdicts)
       AS t (account_id, id, key_id, size, class, approval, verdict)
     WHERE (spotless OR t.verdict = 'accepted') AND t.approval IS NOT NULL;
+  END IF;
+
+  -- LIMIT keeps it a probe for each form: as a join, it could be planned for lists that are empty.
+  IF p_listed_forms IS NOT NULL THEN
+    FOREACH home IN ARRAY homes LOOP
+      RETURN QUERY
+        SELECT DISTINCT t.n::integer, 'listed', NULL::uuid, NULL::integer, NULL::bigint,
+               NULL::bigint, NULL::integer, NULL::bigint, NULL::integer
+        FROM unnest(p_account_id, p_listed_forms) WITH ORDINALITY AS t (account_id, listed_forms, n)
+        CROSS JOIN LATERAL unnest(t.listed_forms::text[]) AS form
+        CROSS JOIN LATERAL (
+          SELECT FROM suppressions s
+          WHERE s.account_id = t.account_id AND s.address = form AND (home IS NULL OR s.account_id = home)
+          UNION ALL
+          SELECT FROM unsubscribes u
+          WHERE u.account_id = t.account_id AND u.address = form AND (home IS NULL OR u.account_id = home)
+          LIMIT 1
+        ) AS listed;
+    END LOOP;
   END IF;
 
   IF NOT spotless THEN
