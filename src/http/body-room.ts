@@ -2,7 +2,9 @@
 // arrive and shared fairly. Before it: http/body.ts, which stops reading a body that has to wait.
 // After it: the request is answered and its room is freed.
 //
-//   total ──┬─ the lane, for one body of the largest size: it can always go on, so no two wait for
+//   total ──┬─ the desk, for one body of the largest size that has arrived by the lane: the next
+//           │  arrives while it is written
+//           ├─ the lane, for one body of the largest size: it can always go on, so no two wait for
 //           │  each other
 //           └─ the common room: no key and no address gets so much of it that a large body of
 //              another would not fit
@@ -62,11 +64,12 @@ interface Body extends Place {
 }
 
 export function createBodyRoom(size: BodyRoomSize): BodyRoom {
-  const common = size.totalBytes - size.largestBytes;
+  const common = size.totalBytes - 2 * size.largestBytes;
   const mostOfOne = common - size.largestBytes;
   let commonUsed = 0;
   const heldBy = new Map<string, number>();
   let inLane: Body | undefined;
+  let onDesk: Body | undefined;
   const waiting = new Set<Body>();
   let watch: NodeJS.Timeout | undefined;
   let broughtBefore = 0;
@@ -117,6 +120,13 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
     watch = undefined;
   }
 
+  function leaveLane(): void {
+    if (inLane === undefined || inLane.arriving || onDesk !== undefined) return;
+    onDesk = inLane;
+    inLane = undefined;
+    admitWaiting();
+  }
+
   function hurry(): void {
     if (inLane === undefined || ++beats < BEATS) return;
     const brought = inLane.held - broughtBefore;
@@ -149,12 +159,15 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
         },
         complete() {
           body.arriving = false;
+          leaveLane();
         },
         leave() {
           waiting.delete(body);
           if (body === inLane) inLane = undefined;
+          else if (body === onDesk) onDesk = undefined;
           else charge(party, -body.held);
           body.held = 0;
+          leaveLane();
           admitWaiting();
         },
       };

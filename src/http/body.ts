@@ -24,17 +24,17 @@ const ROOM_STEP_BYTES = 64 * 1024;
 const BEATS_OF_GRACE = 60;
 
 /**
- * A body exists as bytes, then as texts, then as what is written, two of these at a time: 80 MB of
+ * A body exists as bytes, then as texts, then as what is written, two of these at a time: 105 MB of
  * bodies take about 200 MB of memory.
  */
 const ROOM = {
-  totalBytes: 80 * 1024 * 1024,
+  totalBytes: 105 * 1024 * 1024,
   largestBytes: MOST_BODY_BYTES,
   leastBytes: 512 * 1024,
   leastBytesEveryMs: 5000,
 };
 /** For callers who have no key, such as Amazon SNS: what they send is small. */
-const STRANGERS_ROOM = { ...ROOM, totalBytes: 8 * 1024 * 1024, largestBytes: 512 * 1024 };
+const STRANGERS_ROOM = { ...ROOM, totalBytes: 8.5 * 1024 * 1024, largestBytes: 512 * 1024 };
 
 export interface BodyLimits {
   /** A body must have arrived after this time … */

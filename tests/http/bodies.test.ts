@@ -191,7 +191,7 @@ describe('a process that was frozen', () => {
 function fillCommonRoom(room: BodyRoom): void {
   for (let n = 0; n < 11; n++) expect(room.enter({ key: `fills ${n}` }, stays).take(5)).toBe(true);
 }
-const ROOM = { totalBytes: 80, largestBytes: 25, leastBytes: 5, leastBytesEveryMs: 20 };
+const ROOM = { totalBytes: 105, largestBytes: 25, leastBytes: 5, leastBytesEveryMs: 20 };
 const stays = () => undefined;
 
 it('whoever gets the lane has the whole time to bring something', async () => {
@@ -233,6 +233,26 @@ describe('the room', () => {
       expect(isWaiting(room.enter(party, stays).take(1))).toBe(true);
       const other = room.enter({ key: 'b', address: 'b' }, stays);
       for (let byte = 0; byte < 25; byte++) expect(other.take(1)).toBe(true);
+    }
+  });
+
+  it('of many bodies of one key, the next arrives while one is being processed, and no third', async () => {
+    const room = createBodyRoom(ROOM);
+    const bodies = Array.from({ length: 100 }, () => room.enter({ key: 'a' }, stays));
+    const arrived: Place[] = [];
+    for (const body of bodies) {
+      void (async () => {
+        for (let byte = 0; byte < 25; byte++) await body.take(1);
+        body.complete();
+        arrived.push(body);
+      })();
+    }
+    for (let processed = 0; processed < bodies.length; processed++) {
+      await until(() => arrived.length >= Math.min(processed + 2, bodies.length));
+      // Nothing is on its way to a third: one more turn would show it.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(arrived.length).toBeLessThanOrEqual(processed + 3);
+      arrived[processed]!.leave();
     }
   });
 
