@@ -2,22 +2,24 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './tests/support/order.ts';
 
-/** How much memory a process takes depends on when its collector gets a core: they run alone, behind the others. */
+/** Campaigns too. How much memory a process takes depends on when its collector gets a core: they run alone, behind the others. */
 const WEIGHING = ['tests/faults/{ceilings,live-attacks,uploads}.test.ts'];
 
 /**
- * Every page in a real browser; processes, databases and nodes that are killed, frozen or cut off; packages and upgrades:
- * as long as all the rest together, so they have a command of their own, `npm run test:campaigns`. What `npm test` keeps
- * of each is its short form: the first run in a browser, the messages' pages, a ledger over random faults.
+ * Every page in a real browser; processes, databases and nodes that are killed, frozen or cut off; packages, backups and
+ * upgrades; every email before a spam filter and as a picture: longer than all the rest together, so they have a command
+ * of their own, `npm run test:campaigns`. What `npm test` keeps of each is its short form: the first run in a browser, the
+ * messages' pages, a ledger over random faults, attacks on a service that serves others.
  */
 const CAMPAIGNS = [
   'tests/browser/!(first-run|messages).test.ts',
-  'tests/citus/{one-task,trouble}.test.ts',
-  'tests/faults/{clock,database-silent,embedded-kill,large-emails,promotion,relay-hangs}.test.ts',
+  'tests/catalog/{screenshots,spam}.test.ts',
+  'tests/citus/*.test.ts',
+  'tests/faults/{clock,database-silent,embedded-kill,kill,large-emails,promotion,relay-hangs}.test.ts',
   'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
   'tests/install/{majors,package,rolling-upgrade}.test.ts',
   'tests/relays/{changing,failover}.test.ts',
-  'tests/store/embedded-users.test.ts',
+  'tests/store/{backup,embedded-users}.test.ts',
   'tests/testing/{example,serve-sandbox}.test.ts',
 ];
 
@@ -77,7 +79,7 @@ export default defineConfig({
       {
         test: {
           ...EACH,
-          name: 'alone',
+          name: 'campaigns, alone',
           include: WEIGHING,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
