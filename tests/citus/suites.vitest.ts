@@ -15,7 +15,7 @@ export default defineConfig({
       'tests/{spec,sending,queue,delivery,webhooks,feedback,tracking,streams}/**/*.test.ts',
       'tests/{messages,accounts,dashboard,mcp,operations,rest,resend}/**/*.test.ts',
       'tests/{submission,sandbox,inbound,integration}/**/*.test.ts',
-      'tests/faults/{approval-kill,frozen-worker,kill,schedule,stopping-worker}.test.ts',
+      'tests/faults/{approval-kill,frozen-worker,kill,schedule,stopping-worker,webhook-kill}.test.ts',
       'tests/store/{account-retention,kept-days,migrating}.test.ts',
     ],
     // They cut off the one server there is; here the nodes are still reached. tests/citus/trouble

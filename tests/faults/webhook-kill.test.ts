@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { showUuid } from '../../src/ids.ts';
-import { openDatabase } from '../../src/store/pool.ts';
 import { HOOK_TYPES, kindOf } from '../../src/webhooks/event-body.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { answer, type Receiver, startReceiver } from '../support/https-receiver.ts';
@@ -55,22 +54,19 @@ const startWorker = (): Promise<ServiceProcess> =>
  * Records every type for every message; what fails is told again, as a relay repeats a report that
  * was not acknowledged.
  */
-async function recordAll(messages: { account: number; messageId: Buffer }[]): Promise<void> {
-  const database = openDatabase(test.url, { connections: 1, onIdleError: () => undefined });
+async function recordAll(account: number, messages: Buffer[]): Promise<void> {
+  const database = test.database.near(account);
   for (const type of HOOK_TYPES) {
     for (let first = 0; first < messages.length; first += 10) {
       const events = messages
         .slice(first, first + 10)
-        .map(({ account, messageId }) =>
-          event(account, messageId, kindOf(type), { identity: type }),
-        );
+        .map((messageId) => event(account, messageId, kindOf(type), { identity: type }));
       await until(async () => {
         await recordEvents(database, events);
         return true;
       });
     }
   }
-  await database.close();
 }
 
 const breakRecorder = () =>
@@ -81,13 +77,15 @@ const breakRecorder = () =>
 
 /** No event without its row, no row without its event, and nothing pending that is not due. */
 async function expectRowsToMatch(): Promise<void> {
-  const [row] = await test.database.query(
-    `SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM webhook_deliveries) AS logged,
-            (SELECT count(*) FROM webhook_deliveries l JOIN events e ON e.message_id = l.message_id AND e.id = l.event_id) AS matched,
-            (SELECT count(*) FROM webhook_deliveries WHERE state = 'pending') AS pending,
-            (SELECT count(*) FROM webhook_due) AS due`,
+  // One join on the account: on Citus, counts of their own would be of different moments.
+  const odd = await test.database.query(
+    `SELECT e.id AS event, l.id AS logged, l.state, d.delivery_id AS due
+     FROM events e
+     FULL JOIN webhook_deliveries l ON l.account_id = e.account_id AND l.message_id = e.message_id AND l.event_id = e.id
+     FULL JOIN webhook_due d ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id
+     WHERE e.id IS NULL OR l.id IS NULL OR (l.state = 'pending') <> (d.delivery_id IS NOT NULL)`,
   );
-  expect(row).toMatchObject({ logged: row!.events, matched: row!.events, due: row!.pending });
+  expect(odd).toEqual([]);
 }
 
 it('each event reaches the receiver at least once, without gaps, whatever dies when', async () => {
@@ -95,19 +93,11 @@ it('each event reaches the receiver at least once, without gaps, whatever dies w
   await newEndpoint(test.database, account, { url: receiver.url });
   const inOrder = await newAccount(test.database);
   await newEndpoint(test.database, inOrder, { url: `${receiver.url}/in-order`, fifo: true });
-  const messages = [
-    ...(await newMessages(test.database, account, MESSAGES)).map((messageId) => ({
-      account,
-      messageId,
-    })),
-    ...(await newMessages(test.database, inOrder, MESSAGES_IN_ORDER)).map((messageId) => ({
-      account: inOrder,
-      messageId,
-    })),
-  ];
+  const many = await newMessages(test.database, account, MESSAGES);
+  const few = await newMessages(test.database, inOrder, MESSAGES_IN_ORDER);
 
   let worker = await startWorker();
-  const recorded = recordAll(messages);
+  const recorded = Promise.all([recordAll(account, many), recordAll(inOrder, few)]);
   try {
     for (let kill = 0; kill < KILLS; kill++) {
       await receiver.received(receiver.requests.length + 1 + Math.floor(Math.random() * 250));
