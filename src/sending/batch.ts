@@ -26,7 +26,7 @@ export type Verdict =
       kind: 'accepted' | 'repeated';
       id: Buffer;
       allowance: Allowance | null;
-      /** Somebody in it may get no copy, if the send asked. */
+      /** Someone in it may get no copy, if the send asked. */
       listed: boolean;
     }
   | { kind: 'conflict' | 'relay-down' | 'queue-full' }
