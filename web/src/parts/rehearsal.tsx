@@ -1,13 +1,19 @@
 // The last emails that were really sent, tried with a change that is not live yet: which would look
 // different or fail, and the chosen one before and after.
-import { Badge, Group, Stack, Text, UnstyledButton } from '@mantine/core';
+import { Badge, Group, Skeleton, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { RehearsedSend } from '../../../src/client/operations.ts';
 import { EmailPreview } from './email-preview.tsx';
+import { Fault } from './fault.tsx';
 import { Time } from './time.tsx';
 
-interface RehearsalProps {
-  rehearsal: { sends: RehearsedSend[]; unkept: number };
+interface Rehearsed {
+  sends: RehearsedSend[];
+  unkept: number;
+}
+
+interface Shown {
   /** Shown if there is no email to try it on. */
   sample: ReactNode;
   /** What "no email has been sent" is about, such as "from this template". */
@@ -15,8 +21,20 @@ interface RehearsalProps {
   beside: (send: RehearsedSend) => ReactNode;
 }
 
-export function Rehearsal({ rehearsal, sample, ofWhat, beside }: RehearsalProps) {
-  const { sends, unkept } = rehearsal;
+export function Rehearsal({ asked, ...shown }: Shown & { asked: UseQueryResult<Rehearsed> }) {
+  return (
+    <section aria-label="Tested on real emails">
+      <Title order={3} size="h4" mb="xs">
+        Tested on the last emails
+      </Title>
+      {asked.isError && <Fault fault={asked.error} retry={asked.refetch} />}
+      {asked.isPending && <Skeleton height={160} />}
+      {asked.data && <LastEmails {...shown} {...asked.data} />}
+    </section>
+  );
+}
+
+function LastEmails({ sends, unkept, sample, ofWhat, beside }: Shown & Rehearsed) {
   const worst = [...sends].sort((one, other) => weight(other) - weight(one));
   const [chosen, setChosen] = useState<string>();
   const shown = worst.find(({ sm_mail_id }) => sm_mail_id === chosen) ?? worst[0];

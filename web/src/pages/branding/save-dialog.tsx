@@ -2,14 +2,13 @@
 // were really sent as they are and as they would be. If someone else has saved since, what each
 // person changed.
 
-import { Button, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { readNow, useChange, useRead } from '../../operations.ts';
 import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { TableBox } from '../../parts/page.tsx';
 import { BesideEachOther, Rehearsal } from '../../parts/rehearsal.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -121,23 +120,14 @@ function OnRealEmails({ form, slugs }: { form: Form; slugs: string[] }) {
   const branding = changeOf(form);
   const rehearsal = useRead('branding.rehearse', { branding }, { fresh: true });
   return (
-    <section aria-label="Tested on real emails">
-      <Title order={3} size="h4" mb="xs">
-        Tested on the last emails
-      </Title>
-      {rehearsal.isError && <Fault fault={rehearsal.error} retry={rehearsal.refetch} />}
-      {rehearsal.isPending && <Skeleton height={160} />}
-      {rehearsal.data && (
-        <Rehearsal
-          rehearsal={rehearsal.data}
-          ofWhat="from a template"
-          sample={<OnSamples form={form} slugs={slugs} />}
-          beside={({ template, sm_mail_id }) => (
-            <BeforeAndAfter form={form} email={{ slugs: [template], variables_of: sm_mail_id }} />
-          )}
-        />
+    <Rehearsal
+      asked={rehearsal}
+      ofWhat="from a template"
+      sample={<OnSamples form={form} slugs={slugs} />}
+      beside={({ template, sm_mail_id }) => (
+        <BeforeAndAfter form={form} email={{ slugs: [template], variables_of: sm_mail_id }} />
       )}
-    </section>
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 // Before a version goes live: what changes compared with what sends use now, and the new version
 // beside the old one for the last emails that were really sent. Emails that would fail are named.
-import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
 import { Suspense } from 'react';
 import { useChange, useRead } from '../../operations.ts';
 import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
@@ -44,23 +44,14 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
     >
       <Stack gap="lg" className="tall-dialog">
         <WhatChanges slug={slug} version={version} />
-        <section aria-label="Tested on real emails">
-          <Title order={3} size="h4" mb="xs">
-            Tested on the last emails
-          </Title>
-          {rehearsal.isError && <Fault fault={rehearsal.error} retry={rehearsal.refetch} />}
-          {rehearsal.isPending && <Skeleton height={160} />}
-          {rehearsal.data && (
-            <Rehearsal
-              rehearsal={rehearsal.data}
-              ofWhat="from this template"
-              sample={<Versions request={{ slug }} version={version} />}
-              beside={({ sm_mail_id }) => (
-                <Versions request={{ slug, variables_of: sm_mail_id }} version={version} />
-              )}
-            />
+        <Rehearsal
+          asked={rehearsal}
+          ofWhat="from this template"
+          sample={<Versions request={{ slug }} version={version} />}
+          beside={({ sm_mail_id }) => (
+            <Versions request={{ slug, variables_of: sm_mail_id }} version={version} />
           )}
-        </section>
+        />
         <DialogFoot fault={publish.error}>
           <Button variant="default" onClick={onClose}>
             Not yet
