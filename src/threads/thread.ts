@@ -1,6 +1,7 @@
 // One thread, seen from the main one: started, given one batch at a time, watched, and ended if it
 // cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts in
 // the thread.
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { openThreadClock, type ThreadClock } from '../process/thread-clock.ts';
 import {
@@ -56,6 +57,15 @@ const MOST_THING_BYTES = 2 * 1024 * 1024;
  * and is what a thread may take beside its limit.
  */
 const YOUNG_MB = 12;
+
+/**
+ * When it unrolls loops, V8 of Node 24 drops their check for interrupts where they only call
+ * something built in, such as `fill`: a thread in such a loop could neither be ended nor held to
+ * its limit, and took 14 GB. Older ones do not know the flag, or do not need it.
+ */
+if (Number.parseInt(process.versions.v8, 10) >= 13) {
+  setFlagsFromString('--no-turboshaft-loop-unrolling');
+}
 
 export interface ThreadOptions {
   /** What it runs: a file that calls serveJobs. */

@@ -70,6 +70,7 @@ async function deliver(raw: string): Promise<string> {
 
 it.each([
   ['endless', 'too-slow'],
+  ['filling', 'too-slow'],
   ['hoarding', 'too-large'],
   ['failing', 'unreadable'],
 ])('%s: kept as %s, and the next email is read', async (subject, why) => {
