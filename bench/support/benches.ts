@@ -1,4 +1,4 @@
-// The benchmarks, in the order of an email's way, with settings for a run of all of them: about 17
+// The benchmarks, in the order of an email's way, with settings for a run of all of them: about 15
 // minutes on two cores. Read by scripts/bench.ts, which runs them, and by
 // scripts/describe-figures.ts, which wants each explained in docs/performance.md.
 
@@ -9,21 +9,21 @@ export interface Bench {
 
 export const BENCHES: Record<string, Bench> = {
   install: {},
-  start: { env: { ROUNDS: '3' } },
-  accept: { env: { ROUNDS: '4', SECONDS: '1' } },
-  'accept-template': { env: { ROUNDS: '4', SECONDS: '1' } },
-  batch: { env: { ROUNDS: '3', SECONDS: '1' } },
-  smtp: { env: { ROUNDS: '4', SECONDS: '1' } },
+  start: { env: { ROUNDS: '2' } },
+  accept: { env: { ROUNDS: '3', SECONDS: '1' } },
+  'accept-template': { env: { ROUNDS: '3', SECONDS: '1' } },
+  batch: { env: { ROUNDS: '2', SECONDS: '1' } },
+  smtp: { env: { ROUNDS: '3', SECONDS: '1' } },
   mcp: { env: { ROUNDS: '3', SECONDS: '1' } },
-  templates: { args: ['--rounds', '3'] },
+  templates: { args: ['--rounds', '3', '--ms', '200'] },
   jinja: { args: ['--rounds', '3'] },
-  handoff: { args: ['--rounds', '4', '--seconds', '1'] },
+  handoff: { args: ['--rounds', '3', '--seconds', '1'] },
   drain: { env: { ROUNDS: '3', EMAILS: '3000' } },
-  fairness: { env: { SAMPLES: '150', ROUNDS: '2' } },
+  fairness: { env: { SAMPLES: '100', ROUNDS: '2' } },
   webhooks: { env: { ROUNDS: '2' } },
   'end-to-end': { env: { SECONDS: '60' } },
-  growth: { env: { SIZES: '10000,1000000', ROUNDS: '3' } },
-  pages: { env: { ROUNDS: '3' } },
+  growth: { env: { SIZES: '10000,1000000', ROUNDS: '2' } },
+  pages: { env: { ROUNDS: '2' } },
   memory: {},
-  citus: { env: { ROUNDS: '3', SECONDS: '2' } },
+  citus: { env: { ROUNDS: '2', SECONDS: '2' } },
 };

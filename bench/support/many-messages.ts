@@ -21,6 +21,7 @@ export async function loadQuickly(database: Database): Promise<void> {
     "maintenance_work_mem = '512MB'",
     "max_wal_size = '16GB'",
     'synchronous_commit = off',
+    'fsync = off',
     'full_page_writes = off',
     'autovacuum = off',
   ]) {
