@@ -136,22 +136,40 @@ export function wrap(text: string, columns: number): string[] {
  * Japanese and Chinese are written without spaces: a line may end behind any character, but no
  * line begins with a full stop or ends with an opening bracket. An address stays whole.
  */
-function breakable(word: string): string[] {
+function breakable(word: string): Iterable<string> {
   if (!/[\u3000-\u9fff]/.test(word)) return [word];
   const scheme = word.indexOf('://');
-  if (scheme < 0) return word.split(behindWide);
+  if (scheme < 0) return behindWide(word);
   let address = scheme;
   while (address > 0 && /[\w(]/.test(word[address - 1]!)) address--;
   const closing = word[address] === '(' ? word.indexOf(')', scheme) : -1;
   const end = closing < 0 ? word.length : closing + 1;
   return [
-    ...word.slice(0, address).split(behindWide),
+    ...behindWide(word.slice(0, address)),
     word.slice(address, end),
-    ...word.slice(end).split(behindWide),
+    ...behindWide(word.slice(end)),
   ];
 }
-const behindWide =
-  /(?<=[\u3000-\u9fff\uff00-\uff60])(?<![（［｛「『【〈《])(?![、。，．・：；？！）］｝」』】〉》ー～…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ])/;
+
+/** By codes, one after the other: as a pattern that splits it took as long as all the rest. */
+function* behindWide(word: string): Generator<string, void> {
+  let from = 0;
+  for (let at = 1; at < word.length; at++) {
+    const before = word.charCodeAt(at - 1);
+    const isWide = (before >= 0x3000 && before <= 0x9fff) || (before >= 0xff00 && before <= 0xff60);
+    if (!isWide || ENDS_NO_LINE.has(before) || BEGINS_NO_LINE.has(word.charCodeAt(at))) continue;
+    yield word.slice(from, at);
+    from = at;
+  }
+  yield word.slice(from);
+}
+
+const codesOf = (characters: string): ReadonlySet<number> =>
+  new Set([...characters].map((character) => character.charCodeAt(0)));
+const ENDS_NO_LINE = codesOf('（［｛「『【〈《');
+const BEGINS_NO_LINE = codesOf(
+  '、。，．・：；？！）］｝」』】〉》ー～…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ',
+);
 
 /**
  * Characters that only affect layout: zero-width space, soft hyphen, combining grapheme joiner,
@@ -167,6 +185,8 @@ const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
  * two, accents and direction marks none.
  */
 export function width(text: string, enough = LINE_WIDTH): number {
+  // Most pieces of Chinese, Japanese and Korean.
+  if (text.length === 1 && /[\u3100-\ua4cf\uac00-\ud7a3]/.test(text)) return 2;
   if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
   let columns = 0;
   for (const character of text) {
