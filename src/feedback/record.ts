@@ -159,7 +159,7 @@ async function knownEmails(
     'reported-emails',
     // The bounds limit the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full,
-            EXISTS (SELECT FROM suppression_strikes s WHERE s.account_id = m.account_id) AS struck
+            EXISTS (SELECT FROM suppression_strikes s WHERE s.account_id = m.account_id AND ${among('s.account_id', 5)}) AS struck
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
        AND ${among('m.account_id', 5)}`,
