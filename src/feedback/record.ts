@@ -97,7 +97,7 @@ async function recordReports(
     await suppress(client, suppressions, 'report');
     const unsubscribes = due.flatMap((statement) => statement.unsubscribes);
     await unsubscribe(client, unsubscribes, 'report');
-    // Hardly any account has some: a round trip less for most groups.
+    // Most addresses never had one: an account without any saves a round trip.
     if (bounces.length > 0 || [...known.values()].some(({ struck }) => struck)) {
       await forgetStrikes(
         client,
