@@ -44,7 +44,11 @@ SET check_function_bodies = off;
 
 -- Function in a file: record_subscription(p_account_id bigint, p_address text, p_stream text, p_suppressing boolean, p_reason text, p_origin text, p_message_id uuid)
 
+-- Function in a file: record_webhook_news(p_account_id bigint[], p_endpoint_id uuid[], p_delivery_id uuid[], p_state text[], p_attempts integer[], p_due_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_status integer[], p_response text[], p_truncated integer[], p_error text[], p_duration_ms integer[], c_account_id bigint[], c_id uuid[], c_failures integer[], c_failing_since timestamp with time zone[], c_paused_until timestamp with time zone[], c_disable text[], c_release integer[], p_earliest uuid, p_latest uuid, p_lease uuid, p_now timestamp with time zone, p_home bigint[])
+
 -- Function in a file: rejoin_streams(p_account_id bigint, p_forms text[], p_streams text[], p_origin text)
+
+-- Function in a file: reported_emails(p_account_id bigint[], p_message_id uuid[], p_default_stream text, p_most_events integer, p_home bigint[])
 
 -- Function in a file: suppress_addresses(p_account_id bigint[], p_address text[], p_reason text[], p_message_id uuid[], p_origin text)
 

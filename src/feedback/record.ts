@@ -8,7 +8,6 @@ import { bytesToUuid } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { createGroupCommit } from '../process/group-commit.ts';
 import type { Metrics } from '../process/metrics.ts';
-import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { forgetStrikes } from '../suppressions/strikes.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
@@ -81,49 +80,48 @@ async function recordReports(
   metrics: Metrics,
 ): Promise<(Recorded | 'early')[]> {
   const database = all.near(reports[0]!.email.accountId);
+  const known = await knownEmails(database, reports);
+  const isEarly = ({ email, mayWait }: (typeof reports)[number]) =>
+    mayWait && known.get(bytesToUuid(email.messageId))?.queued === true;
+  const statements = reports.map((entry) =>
+    isEarly(entry) ? null : statementOf(entry, known.get(bytesToUuid(entry.email.messageId))),
+  );
+  const struck = [...known.values()].some((email) => email.struck);
+  const fresh = await write(database, togetherOf(statements), struck, nowMs);
+  for (const event of fresh) metrics.events.inc({ kind: event.kind });
+  return statements.map((statement) =>
+    statement === null
+      ? 'early'
+      : {
+          events: statement.events.filter((event) => fresh.includes(event)).length,
+          understood: !isNothing(statement),
+        },
+  );
+}
+
+/** Returns the events that were new. Most reports say "delivered": those are one statement. */
+async function write(
+  database: Database,
+  { events, bounces, suppressions, unsubscribes, delays }: Statement,
+  struck: boolean,
+  nowMs: number,
+): Promise<NewEvent[]> {
+  const others = [...bounces, ...suppressions, ...unsubscribes, ...delays];
+  if (others.length === 0 && !struck) return await recordEvents(database, events, nowMs);
   return await database.transaction(async (client) => {
-    const known = await knownEmails(client, reports);
-    const isEarly = ({ email, mayWait }: (typeof reports)[number]) =>
-      mayWait && known.get(bytesToUuid(email.messageId))?.queued === true;
-    const statements = reports.map((entry) =>
-      isEarly(entry) ? null : statementOf(entry, known.get(bytesToUuid(entry.email.messageId))),
-    );
-    const due = statements.filter((statement) => statement !== null);
-    const events = due.flatMap((statement) => statement.events);
-    const bounces = due.flatMap((statement) => statement.bounces);
     await judgeBounces(client, bounces, nowMs);
     const fresh = await recordEvents(client, events, nowMs);
-    const suppressions = due.flatMap((statement) => statement.suppressions);
     await suppress(client, suppressions, 'report');
-    const unsubscribes = due.flatMap((statement) => statement.unsubscribes);
     await unsubscribe(client, unsubscribes, 'report');
-    // Most addresses never had one: an account without any saves a round trip.
-    if (bounces.length > 0 || [...known.values()].some(({ struck }) => struck)) {
-      await forgetStrikes(
-        client,
-        fresh
-          .filter(({ kind }) => kind === 'delivered')
-          .flatMap(({ accountId, recipients }) =>
-            recipients.map((address) => ({ accountId, address })),
-          ),
-      );
-    }
-    await noteDelays(
+    const delivered = fresh.filter(({ kind }) => kind === 'delivered');
+    await forgetStrikes(
       client,
-      due.flatMap((statement) => statement.delay ?? []),
+      delivered.flatMap(({ accountId, recipients }) =>
+        recipients.map((address) => ({ accountId, address })),
+      ),
     );
-    for (const event of fresh) metrics.events.inc({ kind: event.kind });
-    return statements.map((statement) =>
-      statement === null
-        ? 'early'
-        : {
-            events: statement.events.filter((event) => fresh.includes(event)).length,
-            understood:
-              statement.events.length + statement.suppressions.length > 0 ||
-              statement.unsubscribes.length > 0 ||
-              statement.delay !== null,
-          },
-    );
+    await noteDelays(client, delays);
+    return fresh;
   });
 }
 
@@ -153,17 +151,11 @@ async function knownEmails(
   reports: readonly MatchedReport[],
 ): Promise<Map<string, KnownEmail>> {
   const accounts = reports.map(({ email }) => email.accountId);
-  const uuids = reports.map(({ email }) => bytesToUuid(email.messageId));
-  const sorted = [...uuids].sort();
   const rows = await client.prepared<KnownEmail & { uuid: string }>(
     'reported-emails',
-    // The bounds limit the planner to the partitions of these days.
-    `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full,
-            EXISTS (SELECT FROM suppression_strikes s WHERE s.account_id = m.account_id AND ${among('s.account_id', 5)}) AS struck
-     FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
-     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
-       AND ${among('m.account_id', 5)}`,
-    [accounts, uuids, sorted[0], sorted.at(-1), client.home(accounts)],
+    `SELECT uuid, recipients, stream, queued, is_full AS full, struck
+     FROM reported_emails($1::bigint[], $2::uuid[], '${DEFAULT_STREAM}', ${MOST_EVENTS_OF_A_MAIL}, $3::bigint[])`,
+    [accounts, reports.map(({ email }) => bytesToUuid(email.messageId)), client.home(accounts)],
   );
   return new Map(rows.map((row) => [row.uuid, row]));
 }
@@ -174,7 +166,30 @@ interface Statement {
   bounces: Bounce[];
   suppressions: Suppression[];
   unsubscribes: Unsubscribe[];
-  delay: Delay | null;
+  delays: Delay[];
+}
+
+const NOTHING: Statement = {
+  events: [],
+  bounces: [],
+  suppressions: [],
+  unsubscribes: [],
+  delays: [],
+};
+
+const isNothing = (statement: Statement): boolean =>
+  Object.values(statement).every((said) => said.length === 0);
+
+/** What several say. */
+function togetherOf(statements: readonly (Statement | null)[]): Statement {
+  const due = statements.filter((statement) => statement !== null);
+  return {
+    events: due.flatMap(({ events }) => events),
+    bounces: due.flatMap(({ bounces }) => bounces),
+    suppressions: due.flatMap(({ suppressions }) => suppressions),
+    unsubscribes: due.flatMap(({ unsubscribes }) => unsubscribes),
+    delays: due.flatMap(({ delays }) => delays),
+  };
 }
 
 interface Delay {
@@ -189,8 +204,7 @@ function statementOf(
   { email, about, report }: MatchedReport,
   known: KnownEmail | undefined,
 ): Statement {
-  if (known === undefined || known.full)
-    return { events: [], bounces: [], suppressions: [], unsubscribes: [], delay: null };
+  if (known === undefined || known.full) return NOTHING;
   const reported = report.recipients.flatMap((recipient) =>
     asOurs(recipient, about, known.recipients),
   );
@@ -204,7 +218,7 @@ function statementOf(
     bounces,
     suppressions: suppressionsOf(email, report, reported),
     unsubscribes: unsubscribesOf(email, known.stream, report, reported),
-    delay: delayOf(email, reported),
+    delays: delaysOf(email, reported),
   };
 }
 
@@ -333,10 +347,10 @@ function unsubscribesOf(
 export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
   consequence === 'suppress' || meaningOf(report) !== null;
 
-function delayOf(email: EmailReference, reported: readonly OurRecipient[]): Delay | null {
+function delaysOf(email: EmailReference, reported: readonly OurRecipient[]): Delay[] {
   const delayed = reported.filter((recipient) => recipient.action === 'delayed');
-  if (delayed.length === 0) return null;
-  return {
+  if (delayed.length === 0) return [];
+  const delay = {
     email,
     recipients: addressesOf(delayed),
     response: storable(delayed[0]!.smtp_response ?? ''),
@@ -353,6 +367,7 @@ function delayOf(email: EmailReference, reported: readonly OurRecipient[]): Dela
       nextAfterMs: null,
     },
   };
+  return [delay];
 }
 
 /**

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_COLUMNS } from '../../src/events/record.ts';
 import { SEND_COLUMNS } from '../../src/sending/packed-send.ts';
 import { columnList } from '../../src/store/columns.ts';
+import { CHANGE_COLUMNS, OUTCOME_COLUMNS } from '../../src/webhooks/outcomes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let test: TestDatabase;
@@ -17,9 +18,11 @@ afterAll(() => test.drop());
 const FUNCTIONS = join(import.meta.dirname, '../../src/store/functions');
 
 it.each([
-  ['accept_sends', SEND_COLUMNS],
-  ['record_events', EVENT_COLUMNS],
-])('%s takes the columns of the list, once each', async (name, list) => {
+  ['accept_sends', 'p_', SEND_COLUMNS],
+  ['record_events', 'p_', EVENT_COLUMNS],
+  ['record_webhook_news', 'p_', OUTCOME_COLUMNS],
+  ['record_webhook_news', 'c_', CHANGE_COLUMNS],
+])('%s takes the columns of the list, once each, as %s', async (name, prefix, list) => {
   const functions = await test.database.query<{ names: string[]; types: string[] }>(
     `SELECT proargnames[1:pronargs] AS names,
             array(SELECT format_type(t, NULL) FROM unnest(proargtypes) WITH ORDINALITY AS a (t, n) ORDER BY n) AS types
@@ -29,23 +32,25 @@ it.each([
   expect(functions).toHaveLength(1);
   const { names, types } = functions[0]!;
   const taken = names.map((name, n) => [name, types[n]!] as const);
-  const columns = taken.filter(([name, type]) => type.endsWith('[]') && name !== 'p_home');
+  const columns = taken.filter(
+    ([name, type]) => name.startsWith(prefix) && type.endsWith('[]') && name !== 'p_home',
+  );
   expect(new Map(columns)).toEqual(
-    new Map(list.types.map(([column, type]) => [`p_${column}`, `${type}[]`])),
+    new Map(list.types.map(([column, type]) => [`${prefix}${column}`, `${type}[]`])),
   );
 });
 
 // unnest(p_a, p_b) AS t (b, a) would put one column's values under another's name, and often both
 // are texts.
-describe.each(['accept_sends', 'record_events'])('%s', (name) => {
+describe.each(['accept_sends', 'record_events', 'record_webhook_news'])('%s', (name) => {
   const sql = readFileSync(join(FUNCTIONS, `${name}.sql`), 'utf8');
   const unnests = sql.matchAll(
     /unnest\(([^()]+)\)(\s+WITH ORDINALITY)?\s+AS\s+(\w+)\s+\(([^()]+)\)/g,
   );
   it.each([...unnests].map((match) => [match[0].replace(/\s+/g, ' '), match]))('%s', (_, match) => {
     const words = (text: string) => text.split(',').map((word) => word.trim());
-    // p_: an argument; n_: of the new events; m_: what their messages become.
-    const given = words(match[1]!).map((name) => name.replace(/^[pnm]_/, '').replace(/s$/, ''));
+    // p_, c_: an argument; n_: of the new events; m_: what their messages become.
+    const given = words(match[1]!).map((name) => name.replace(/^[pcnm]_/, '').replace(/s$/, ''));
     const called = words(match[4]!).map((name) => name.replace(/s$/, ''));
     expect(called).toEqual(match[2] === undefined ? given : [...given, 'n']);
   });

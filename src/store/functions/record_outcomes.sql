@@ -1,7 +1,7 @@
 -- Records the outcomes of attempts in one call: events, kept attempts, and the due rows, each
 -- finished or left over. Called by src/delivery/outcomes.ts. Only its latest claim changes a due
 -- row: a process that lost it to another changes nothing. Events are facts and are recorded in any
--- case. p_home: see record_events.sql.
+-- case. p_home, and why plans are kept: see record_events.sql.
 CREATE OR REPLACE FUNCTION record_outcomes(
   -- EVENT_COLUMNS
   p_account_id bigint[], p_message_id uuid[], p_event_id uuid[], p_kind text[], p_status text[], p_hook text[],
@@ -15,11 +15,12 @@ CREATE OR REPLACE FUNCTION record_outcomes(
   l_account_id bigint[], l_message_id uuid[], l_claims integer[], l_state text[], l_after_ms integer[], l_unbegun integer[],
   l_remaining text[], l_unknown text[], l_response text[], l_reason text[],
   p_home bigint[]
-) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   r record;
   moment timestamptz := now();  -- Citus takes no function in a CASE
 BEGIN
+  IF p_home IS NOT NULL THEN PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); END IF;
   PERFORM record_events(p_account_id, p_message_id, p_event_id, p_kind, p_status, p_hook, p_recipients, p_detail, p_relay_id, p_home);
   IF cardinality(k_id) > 0 THEN
     PERFORM keep_attempts(k_account_id, k_message_id, k_id, k_attempt, k_server, k_recipients, k_after_ms, k_most, p_home);
