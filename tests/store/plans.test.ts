@@ -1,7 +1,10 @@
 // Plans: a statement that was prepared while a table was empty must not be run as if it still were.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/pool.ts';
+import { recordEvents } from '../../src/events/record.ts';
+import { uuidToBytes } from '../../src/ids.ts';
+import { openDatabase, type Queryable } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeAccount } from '../support/service.ts';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -42,6 +45,50 @@ it('claiming 100 of 5,000 reads each about once, although the table was empty an
   });
   expect(read).toBeLessThan(3 * 5000);
 });
+
+// Its plans are kept on purpose.
+it('recording 200 events reads each message a few times, although there was one message when it was first done', async () => {
+  const { database } = test;
+  const { id: accountId } = await makeAccount(database);
+  const makeMessages = async (client: Queryable, count: number) =>
+    (
+      await client.query<{ id: string }>(
+        `INSERT INTO messages (account_id, id, from_email, recipients, subject, door)
+         SELECT $1, uuid_at(clock_timestamp()), 'a@example.com', '{ada@example.net}', '', 'rest' FROM generate_series(1, $2)
+         RETURNING id`,
+        [accountId, count],
+      )
+    ).map(({ id }) => uuidToBytes(id));
+  const record = (client: Queryable, messages: readonly Buffer[]) =>
+    recordEvents(
+      client,
+      messages.map((messageId) => ({
+        ...{ accountId, messageId, recipients: ['ada@example.net'] },
+        ...{ kind: 'delivered' as const, detail: { smtp_response: '', reporting_mta: '' } },
+      })),
+      Date.now(),
+    );
+  const first = await makeMessages(database, 1);
+  await database.query('VACUUM ANALYZE messages, events');
+  const read = await database.transaction(async (client) => {
+    for (let time = 0; time < 8; time++) await record(client, first);
+    const many = await makeMessages(client, 5000);
+    const before = await readOf(client);
+    expect(await record(client, many.slice(0, 200))).toHaveLength(200);
+    return (await readOf(client)) - before;
+  });
+  expect(read).toBeGreaterThanOrEqual(200);
+  expect(read).toBeLessThan(200 * 6);
+});
+
+/** Rows of messages and events that this transaction read, whatever it did with them. */
+async function readOf(client: Queryable): Promise<number> {
+  const [stats] = await client.query<{ read: number }>(
+    `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read
+     FROM pg_stat_xact_user_tables WHERE relname ~ '^(messages|events)_'`,
+  );
+  return stats!.read;
+}
 
 it('connections compile no plans and commit to disk, also where the URL has options of its own', async () => {
   const url = `${test.url}?options=${encodeURIComponent('-c jit=on -c synchronous_commit=off')}`;
