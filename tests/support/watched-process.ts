@@ -26,18 +26,17 @@ export async function startWatched(env: Record<string, string>): Promise<Watched
   const megabytes = (field: string): number =>
     Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(file('status'), 'utf8'))?.[1]) /
     1024;
-  const stands = (): number[] =>
+  const blocks = (): number[] =>
     service
       .output()
       .split('\n')
       .filter((line) => line.includes('was blocked'))
-      .map((line) => (JSON.parse(line).ms as number) / slowness())
-      .filter((ms) => ms > 100);
+      .map((line) => JSON.parse(line).ms as number);
   let firstMb: number | undefined;
   return {
     ...service,
     async watch(work) {
-      const before = stands().length;
+      const before = blocks().length;
       // The highest mark starts again.
       writeFileSync(file('clear_refs'), '5');
       const memory = megabytes('VmRSS');
@@ -47,7 +46,10 @@ export async function startWatched(env: Record<string, string>): Promise<Watched
       for (let n = 0; n < 3; n++) await (await fetch(`${service.url}/readyz`)).text();
       const most = megabytes('VmHWM');
       return {
-        stands: stands().slice(before),
+        stands: blocks()
+          .slice(before)
+          .map((ms) => ms / slowness())
+          .filter((ms) => ms > 100),
         grewMb: most - memory,
         aboveFirstMb: most - firstMb,
       };
