@@ -5,7 +5,7 @@
 -- shard, so that each statement is one task of one node. Otherwise null.
 --
 -- Its plans are made once per connection and name every day: which are read is decided when they
--- run. Planning each time took two thirds of a batch of five, and more than locking the partitions
+-- run. Planning each time took almost half of a batch of five, and more than locking the partitions
 -- of 400 days does. Citus needs the values to plan.
 CREATE OR REPLACE FUNCTION record_events(
   -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name
