@@ -224,6 +224,10 @@ describe('a file', () => {
         whole.map((part) => (isTable(part) ? ['T', { ...part[1], columns: [COLUMN] }] : part)),
     ],
     ['rows before any table', (whole) => [whole[0]!, ['R', '1\n'], ...whole.slice(1)]],
+    ['rows that PostgreSQL refuses', withRows('nonsense\n')],
+    ['no rows that PostgreSQL could read', withRows('\0\xff\n')],
+    ['many rows behind one that PostgreSQL refuses', withRows('nonsense\n'.repeat(1_000_000))],
+    ['fewer rows than it says', (whole) => whole.filter(([mark]) => mark !== 'R')],
     ['200,000 empty parts', (whole) => [whole[0]!, ...new Array<Part>(200_000).fill(['R', ''])]],
     ['no manifest in its manifest', (whole) => [['M', {}], ...whole.slice(1)]],
     ['brackets instead of a manifest', () => [['M', '['.repeat(30_000_000)]]],
@@ -304,6 +308,14 @@ const isTable = (part: Part): part is ['T', { name: string }] => part[0] === 'T'
 function renamed(name: string) {
   return (whole: Part[]): Part[] =>
     whole.map((part) => (isTable(part) ? ['T', { ...part[1], name }] : part));
+}
+
+/** In the first table. */
+function withRows(rows: string) {
+  return (whole: Part[]): Part[] => {
+    const at = whole.findIndex(isTable) + 1;
+    return [...whole.slice(0, at), ['R', Buffer.from(rows, 'latin1')], ...whole.slice(at)];
+  };
 }
 
 function withManifest(changes: Record<string, unknown>) {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Problem } from '../../errors.ts';
+import { isDataFault } from '../../process/group-commit.ts';
 import { migrate, readMigrations } from '../migrate.ts';
 import { makeDays } from '../partitions.ts';
 import type { Database, Queryable } from '../pool.ts';
@@ -114,9 +115,7 @@ async function load(
     const database = queryable(client);
     const between = await liftConstraints(database);
     const tables = await listTables(database);
-    const rows = await copyIn(client, frames, tables).catch((error) => {
-      throw error instanceof Strange ? damaged(path, error.message) : error;
-    });
+    const rows = await copyIn(client, frames, tables);
     await between.putBack();
     await database.query('UPDATE installation SET secret = $1, verifier = $2', [
       secret.secret,
@@ -127,6 +126,10 @@ async function load(
     }
     await client.query('COMMIT');
     return rows;
+  } catch (error) {
+    if (error instanceof Strange || isDataFault(error))
+      throw damaged(path, (error as Error).message);
+    throw error;
   } finally {
     await client.end();
   }
@@ -180,7 +183,7 @@ async function copyIn(
     rows += (await table?.finish()) ?? 0;
     if (frame.kind === 'table') table = await startTable(client, ownTable(frame, tables));
     else if (frame.kind === 'end' && frame.rows !== rows) {
-      throw new Problem('invalid', `${frame.rows} rows were written, ${rows} found in the file.`);
+      throw new Strange(`${frame.rows} rows were written, ${rows} are in it`);
     } else table = undefined;
   }
   return rows;
@@ -201,11 +204,13 @@ async function startTable(client: pg.Client, { name, columns }: Table) {
   const list = columns.map((column) => `"${column}"`).join(', ');
   const copying = client.query(copyFrom(`COPY "${name}" (${list}) FROM STDIN`));
   let fault: Error | undefined;
-  copying.on('error', (error) => {
-    fault = error;
-  });
   const settled = new Promise<void>((resolve) => {
     copying.once('close', resolve);
+    // Rows that the server refuses: the stream does not close behind that.
+    copying.on('error', (error) => {
+      fault = error;
+      resolve();
+    });
   });
   return {
     async write(bytes: Buffer): Promise<void> {
@@ -213,6 +218,7 @@ async function startTable(client: pg.Client, { name, columns }: Table) {
       if (!copying.write(bytes)) await Promise.race([once(copying, 'drain'), settled]);
     },
     async finish(): Promise<number> {
+      if (fault) throw fault;
       copying.end();
       await settled;
       if (fault) throw fault;
