@@ -8,6 +8,8 @@ SET check_function_bodies = off;
 
 -- Function in a file: captured_lanes()
 
+-- Function in a file: choose_plans(p_home bigint[])
+
 -- Function in a file: claim_due(p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[], p_apart boolean, p_by timestamp with time zone)
 
 -- Function in a file: claim_shard(p_lease uuid, p_lanes bigint[], p_firsts smallint[], p_each integer, p_all boolean, p_lots double precision[])

@@ -2,8 +2,8 @@
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
-import { bytesBehind, type Chunk, freeChunks } from '../bytes/chunks.ts';
-import { freeBytes } from '../bytes/free-bytes.ts';
+import { bytesBehind, type Chunk, freeChunks, lengthOf } from '../bytes/chunks.ts';
+import { freeBytes, LEAST_FREED_BYTES } from '../bytes/free-bytes.ts';
 import { isWhole } from '../bytes/large-bytes.ts';
 import { copyToken } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
@@ -141,6 +141,7 @@ function ownBytes(email: StoredEmail): OwnBytes {
 
 /** Frees what was made for a copy that the relay has: all but the email's own bytes. */
 export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
+  if (lengthOf(chunks) < LEAST_FREED_BYTES) return;
   const own = new Set(BODIES.map((name) => email[name]?.buffer));
   freeChunks(chunks.flatMap(bytesBehind).filter(({ buffer }) => !own.has(buffer)));
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordEvents } from '../../src/events/record.ts';
 import { uuidToBytes } from '../../src/ids.ts';
+import { makeDays } from '../../src/store/partitions.ts';
 import { openDatabase, type Queryable } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeAccount } from '../support/service.ts';
@@ -46,35 +47,37 @@ it('claiming 100 of 5,000 reads each about once, although the table was empty an
   expect(read).toBeLessThan(3 * 5000);
 });
 
+const makeMessages = async (client: Queryable, accountId: number, count: number) =>
+  (
+    await client.query<{ id: string }>(
+      `INSERT INTO messages (account_id, id, from_email, recipients, subject, door)
+       SELECT $1, uuid_at(clock_timestamp()), 'a@example.com', '{ada@example.net}', '', 'rest' FROM generate_series(1, $2)
+       RETURNING id`,
+      [accountId, count],
+    )
+  ).map(({ id }) => uuidToBytes(id));
+
+const recordDelivered = (client: Queryable, accountId: number, messages: readonly Buffer[]) =>
+  recordEvents(
+    client,
+    messages.map((messageId) => ({
+      ...{ accountId, messageId, recipients: ['ada@example.net'] },
+      ...{ kind: 'delivered' as const, detail: { smtp_response: '', reporting_mta: '' } },
+    })),
+    Date.now(),
+  );
+
 // Its plans are kept on purpose.
 it('recording 200 events reads each message a few times, although there was one message when it was first done', async () => {
   const { database } = test;
   const { id: accountId } = await makeAccount(database);
-  const makeMessages = async (client: Queryable, count: number) =>
-    (
-      await client.query<{ id: string }>(
-        `INSERT INTO messages (account_id, id, from_email, recipients, subject, door)
-         SELECT $1, uuid_at(clock_timestamp()), 'a@example.com', '{ada@example.net}', '', 'rest' FROM generate_series(1, $2)
-         RETURNING id`,
-        [accountId, count],
-      )
-    ).map(({ id }) => uuidToBytes(id));
-  const record = (client: Queryable, messages: readonly Buffer[]) =>
-    recordEvents(
-      client,
-      messages.map((messageId) => ({
-        ...{ accountId, messageId, recipients: ['ada@example.net'] },
-        ...{ kind: 'delivered' as const, detail: { smtp_response: '', reporting_mta: '' } },
-      })),
-      Date.now(),
-    );
-  const first = await makeMessages(database, 1);
+  const first = await makeMessages(database, accountId, 1);
   await database.query('VACUUM ANALYZE messages, events');
   const read = await database.transaction(async (client) => {
-    for (let time = 0; time < 8; time++) await record(client, first);
-    const many = await makeMessages(client, 5000);
+    for (let time = 0; time < 8; time++) await recordDelivered(client, accountId, first);
+    const many = await makeMessages(client, accountId, 5000);
     const before = await readOf(client);
-    expect(await record(client, many.slice(0, 200))).toHaveLength(200);
+    expect(await recordDelivered(client, accountId, many.slice(0, 200))).toHaveLength(200);
     return (await readOf(client)) - before;
   });
   expect(read).toBeGreaterThanOrEqual(200);
@@ -89,6 +92,27 @@ async function readOf(client: Queryable): Promise<number> {
   );
   return stats!.read;
 }
+
+// A kept plan locks the tables of every day, and the server has room for so many locks in all: with
+// 400 days eleven processes that recorded at once left no room for anyone.
+it('recording locks few tables, however many days are kept', async () => {
+  const { database } = test;
+  const [room] = await database.query<{ locks: number }>(
+    `SELECT current_setting('max_locks_per_transaction')::integer AS locks`,
+  );
+  const today = Math.floor(Date.now() / 86_400_000);
+  const days = Math.ceil(room!.locks * 0.7);
+  for (let ago = 0; ago < days; ago += 20) await makeDays(database, today - ago - 19, today - ago);
+  const { id: accountId } = await makeAccount(database);
+  const messages = await makeMessages(database, accountId, 10);
+  const [taken] = await database.transaction(async (client) => {
+    for (const message of messages) await recordDelivered(client, accountId, [message]);
+    return await client.query<{ locks: number }>(
+      'SELECT count(*)::integer AS locks FROM pg_locks WHERE pid = pg_backend_pid()',
+    );
+  });
+  expect(taken!.locks).toBeLessThan(64);
+});
 
 it('connections compile no plans and commit to disk, also where the URL has options of its own', async () => {
   const url = `${test.url}?options=${encodeURIComponent('-c jit=on -c synchronous_commit=off')}`;

@@ -27,6 +27,8 @@ const standardSettings = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
   max_connections: '100',
+  // Recording keeps its plans up to 160 days with it (functions/choose_plans.sql).
+  max_locks_per_transaction: '256',
   shared_buffers: '128MB',
   // Parallel plans share memory through /dev/shm, which containers limit to 64 MB; our statements
   // are too short to gain from them.

@@ -5,8 +5,8 @@
 -- shard, so that each statement is one task of one node. Otherwise null.
 --
 -- Its plans are made once per connection and name every day: which are read is decided when they
--- run. Planning each time took almost half of a batch of five, and more than locking the partitions
--- of 400 days does. Citus needs the values to plan.
+-- run. Planning each time took almost half of a batch of five. choose_plans.sql says when they are
+-- not kept.
 CREATE OR REPLACE FUNCTION record_events(
   -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name
   -- is unnested as name.
@@ -49,7 +49,7 @@ DECLARE
   recorded bigint;
 BEGIN
   IF cardinality(p_event_id) = 0 THEN RETURN; END IF;
-  IF p_home IS NOT NULL THEN PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); END IF;
+  PERFORM choose_plans(p_home);
   SELECT array_agg(m.account_id), array_agg(m.id), array_agg(m.last_sequence), array_agg(m.relay_message_id), bool_and(m.status = 'queued')
   INTO account_ids, ids, last_sequences, relay_message_ids, untouched
   FROM (

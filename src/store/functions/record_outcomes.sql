@@ -20,7 +20,7 @@ DECLARE
   r record;
   moment timestamptz := now();  -- Citus takes no function in a CASE
 BEGIN
-  IF p_home IS NOT NULL THEN PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); END IF;
+  PERFORM choose_plans(p_home);
   PERFORM record_events(p_account_id, p_message_id, p_event_id, p_kind, p_status, p_hook, p_recipients, p_detail, p_relay_id, p_home);
   IF cardinality(k_id) > 0 THEN
     PERFORM keep_attempts(k_account_id, k_message_id, k_id, k_attempt, k_server, k_recipients, k_after_ms, k_most, p_home);

@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION record_webhook_news(
   p_lease uuid, p_now timestamptz, p_home bigint[]
 ) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-  IF p_home IS NOT NULL THEN PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); END IF;
+  PERFORM choose_plans(p_home);
   WITH outcome AS (
     SELECT * FROM unnest(p_account_id, p_endpoint_id, p_delivery_id, p_state, p_attempts, p_due_at, p_ended_at, p_status,
                          p_response, p_truncated, p_error, p_duration_ms)

@@ -10,7 +10,7 @@ DECLARE
   earliest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m LIMIT 1);
   latest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m DESC LIMIT 1);
 BEGIN
-  IF p_home IS NOT NULL THEN PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); END IF;
+  PERFORM choose_plans(p_home);
   RETURN QUERY
     SELECT m.id, m.recipients, coalesce(m.stream, p_default_stream), m.status = 'queued', m.last_sequence >= p_most_events,
            EXISTS (
