@@ -18,7 +18,7 @@ export const BENCHES: Record<string, Bench> = {
   templates: { args: ['--rounds', '3', '--ms', '200'] },
   jinja: { args: ['--rounds', '3'] },
   handoff: { args: ['--rounds', '3', '--seconds', '1'] },
-  drain: { env: { ROUNDS: '3', EMAILS: '3000' } },
+  drain: { env: { ROUNDS: '3', EMAILS: '6000' } },
   fairness: { env: { SAMPLES: '100', ROUNDS: '2' } },
   webhooks: { env: { ROUNDS: '2' } },
   'end-to-end': { env: { SECONDS: '60' } },
