@@ -38,7 +38,7 @@ export interface Assembled extends ComposedEmail<PartChunk> {
 
 export const assemble = (order: CopyOrder): Assembled => composeEmail(toCompose(order));
 
-/** Every field by its name: spreading and adding to what was spread took twice the time. */
+/** Every field by its name, as on all hot paths: every copy of every email comes through here. */
 function toCompose({ email, tracking }: CopyOrder): OutgoingEmail {
   const { html, text, mime } = email;
   const track = trackBy(tracking);

@@ -15,8 +15,8 @@ const SLICE_ENDS_BEFORE_MS = 10_000;
 const LEAST_SLICE = 20_000;
 /**
  * …and for a large day, this share of it: building a slice reads the whole day, and every insert
- * checks the bounds of all slices. A day of a million has about 40 (bench/search.ts). A tenth left
- * 80,000 to be read one by one, which took 0.3 s.
+ * checks the bounds of all slices. At a twentieth, a day of a million has about 40; at a tenth,
+ * 80,000 could be left to be read one by one, which took 0.3 s (bench/growth.ts).
  */
 const LEAST_SHARE = 0.05;
 
