@@ -45,6 +45,7 @@ DECLARE
   keyed CONSTANT boolean := p_idempotency_key IS NOT NULL;
   held CONSTANT boolean := p_approval IS NOT NULL;
   spotless boolean;
+  written integer;
   found_key record;
   asking record;
   call record;
@@ -80,7 +81,10 @@ BEGIN
       SET request_hash = excluded.request_hash, message_id = excluded.message_id,
           created_at = excluded.created_at, kept_seconds = excluded.kept_seconds
       WHERE extract(epoch FROM excluded.created_at - kept.created_at) > kept.kept_seconds;
-
+    GET DIAGNOSTICS written = ROW_COUNT;
+  END IF;
+  -- If every key was written, none was there before.
+  IF keyed AND written < cardinality(array_remove(p_idempotency_key, NULL)) THEN
     FOREACH home IN ARRAY homes LOOP
       FOR found_key IN
         SELECT t.n, kept.message_id, kept.request_hash = t.request_hash AS same
@@ -268,20 +272,21 @@ BEGIN
     WHERE (spotless OR t.verdict = 'accepted') AND t.approval IS NOT NULL;
   END IF;
 
-  -- LIMIT keeps it a probe for each form: as a join, it could be planned for lists that are empty.
+  -- LIMIT keeps it a probe for each send: as a join, it could be planned for lists that are empty.
   IF p_listed_forms IS NOT NULL THEN
     FOREACH home IN ARRAY homes LOOP
       RETURN QUERY
-        SELECT DISTINCT t.n::integer, 'listed', NULL::uuid, NULL::integer, NULL::bigint,
+        SELECT t.n::integer, 'listed', NULL::uuid, NULL::integer, NULL::bigint,
                NULL::bigint, NULL::integer, NULL::bigint, NULL::integer
         FROM unnest(p_account_id, p_listed_forms) WITH ORDINALITY AS t (account_id, listed_forms, n)
-        CROSS JOIN LATERAL unnest(t.listed_forms::text[]) AS form
         CROSS JOIN LATERAL (
           SELECT FROM suppressions s
-          WHERE s.account_id = t.account_id AND s.address = form AND (home IS NULL OR s.account_id = home)
+          WHERE s.account_id = t.account_id AND s.address = ANY (t.listed_forms::text[])
+            AND (home IS NULL OR s.account_id = home)
           UNION ALL
           SELECT FROM unsubscribes u
-          WHERE u.account_id = t.account_id AND u.address = form AND (home IS NULL OR u.account_id = home)
+          WHERE u.account_id = t.account_id AND u.address = ANY (t.listed_forms::text[])
+            AND (home IS NULL OR u.account_id = home)
           LIMIT 1
         ) AS listed;
     END LOOP;
