@@ -115,6 +115,7 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
       wanted.map((row) => bytesToUuid(row.messageId)),
       database.home([]) !== null,
     ],
+    'binary',
   );
 }
 

@@ -81,6 +81,7 @@ export async function claimDue(
             now_ms AS "atMs", last_lane AS "lastLane", share
      FROM claim_due($1, $2, $3, $4, $5, $6, $7)`,
     [lease.id, after, most, LANES_A_ROUND, full, database.home([]) !== null, doneBy],
+    'binary',
   );
   return claimOf(lease, rows, most);
 }

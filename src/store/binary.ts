@@ -44,9 +44,10 @@ const int4: ElementType<number> = {
   write: (out, value, at) => out.writeInt32BE(value, at),
 };
 
-const MS_TO_2000 = 946_684_800_000;
+/** PostgreSQL counts microseconds since 2000. */
+export const MS_TO_2000 = 946_684_800_000;
 
-/** From milliseconds since 1970; PostgreSQL counts microseconds since 2000. */
+/** From milliseconds since 1970. */
 const timestamptz: ElementType<number> = {
   oid: 1184,
   sizeOf: () => 8,

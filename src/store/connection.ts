@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { freeBytes } from '../bytes/free-bytes.ts';
+import { readMessages, types } from './binary-rows.ts';
 import { type Bind, bindMessage } from './bind.ts';
 import { type CopyOut, copyOut, readValue } from './copy-out.ts';
 import type { Server, Servers } from './servers.ts';
@@ -56,17 +57,17 @@ export const PATIENCE = {
   heartbeat: { connectMs: 2500, waitMs: 10_000, statementMs: 2000, lockMs: 2000, answerMs: 2500 },
 } satisfies Record<string, Patience>;
 
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
-
 type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
+
+/** `binary`: the format of its rows (binary-rows.ts). */
+export interface Statement extends pg.QueryConfig<unknown[]> {
+  binary?: boolean;
+}
 
 /** A connection that pool.ts lends out and watches. */
 export interface Connection extends pg.Client {
   begin(): Promise<void>;
-  ask<Row extends pg.QueryResultRow>(
-    statement: pg.QueryConfig<unknown[]>,
-  ): Promise<pg.QueryResult<Row>>;
+  ask<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>>;
   /** See pool.ts. */
   readValue(select: string, whole: Buffer): Promise<boolean>;
   /** Newer connections go to another server, or this one has been silent. */
@@ -99,7 +100,9 @@ export const connectionClass = (plan: ConnectionPlan): (new () => Connection) =>
 
 /** The part of pg's connection that we change. */
 interface Wire {
+  attachListeners: (stream: Socket) => void;
   bind: (given: Bind) => void;
+  emit: (name: string, message: unknown) => void;
   _send: (bytes: Buffer) => boolean;
   stream: Socket;
 }
@@ -129,6 +132,10 @@ class ServerConnection extends pg.Client implements Connection {
     this.#server = server;
     this.#generation = plan.servers.generation();
     const wire = (this as unknown as { connection: Wire }).connection;
+    wire.attachListeners = (stream) =>
+      readMessages(stream, (message) => {
+        wire.emit(message.name === 'error' ? 'errorMessage' : message.name, message);
+      });
     wire.bind = (given) => {
       const message = bindMessage(given);
       for (const piece of message) wire._send(piece);
@@ -185,9 +192,7 @@ class ServerConnection extends pg.Client implements Connection {
     this.#serverPid = pid;
   }
 
-  ask<Row extends pg.QueryResultRow>(
-    statement: pg.QueryConfig<unknown[]>,
-  ): Promise<pg.QueryResult<Row>> {
+  ask<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {
     return this.#awaited(async () => {
       const answer = await this.query<Row, unknown[]>(statement);
       // The server has read all of it.

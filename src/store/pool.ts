@@ -3,16 +3,27 @@
 // stops answering.
 import pg from 'pg';
 import { isConnectionFault } from '../process/connection-fault.ts';
-import { BEATS, type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
+import {
+  BEATS,
+  type Connection,
+  connectionClass,
+  PATIENCE,
+  type Patience,
+  type Statement,
+} from './connection.ts';
 import { openServers, type Servers } from './servers.ts';
 
 export interface Database {
   query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** The same, parsed once per connection: for statements of the hot paths. */
+  /**
+   * The same, parsed once per connection: for statements of the hot paths. Rows look the same in
+   * either format; the binary one is for many bytes, and knows only the types in binary-rows.ts.
+   */
   prepared<Row = Record<string, unknown>>(
     name: string,
     text: string,
     values: unknown[],
+    rows?: 'text' | 'binary',
   ): Promise<Row[]>;
   /**
    * Reads the only value of the only row that the statement selects into `whole`, which has its
@@ -205,11 +216,12 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
 type Over = <Result>(ask: (lent: Connection) => Promise<Result>) => Promise<Result>;
 
 function queries(over: Over): Queryable {
-  const rowsOf = <Row>(statement: pg.QueryConfig<unknown[]>): Promise<Row[]> =>
+  const rowsOf = <Row>(statement: Statement): Promise<Row[]> =>
     over(async (lent) => (await lent.ask(statement)).rows as Row[]);
   return {
     query: (text, values) => rowsOf({ text, ...(values === undefined ? {} : { values }) }),
-    prepared: (name, text, values) => rowsOf({ name, text, values }),
+    prepared: (name, text, values, rows) =>
+      rowsOf({ name, text, values, binary: rows === 'binary' }),
     readValue: (select, whole) => over((lent) => lent.readValue(select, whole)),
     home: () => null,
   };
