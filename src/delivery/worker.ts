@@ -124,7 +124,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       items: RECORDED_TOGETHER,
       withinMs: () =>
         database.home([]) === null ? RECORDED_WITHIN_MS : RECORDED_ON_CITUS_WITHIN_MS,
-      moreToCome: (waiting, { claimed }) => inHand.countBeside(claimed.accountId) > waiting,
+      moreToCome: (_, { claimed }) => inHand.triesBeside(claimed.accountId),
     },
     mostItems: 256,
     apart: ({ claimed }) => database.shardOf(claimed.accountId),
@@ -249,12 +249,19 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   async function handle(claim: Claim, loaded: Loaded): Promise<void> {
-    await record(await attemptSafely(claim, loaded));
     const { claimed } = loaded;
+    const outcome = await attemptSafely(claim, loaded);
+    inHand.tried(claimed);
+    lookAgainIfThereIsRoom();
+    await record(outcome);
     inHand.remove(claimed);
+    lookAgainIfThereIsRoom();
+    if (claimed.laneIsLimited && inHand.isHalfEmpty()) wakeFor([claimed.accountId]);
+  }
+
+  function lookAgainIfThereIsRoom(): void {
     if (!inHand.isHalfEmpty()) return;
     for (const looker of lookers.values()) if (looker.leftSome) looker.wake();
-    if (claimed.laneIsLimited) wakeFor([claimed.accountId]);
   }
 
   /** Those that look where the accounts are. */
