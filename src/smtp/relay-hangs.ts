@@ -24,6 +24,8 @@ export interface Line {
   session: SmtpSession;
   /** Undefined while it rests. */
   job: Job | undefined;
+  /** Its commands were written behind the content of that one. */
+  next: Job | undefined;
   /** Replies and bytes taken, as of the last beat. */
   replies: number;
   taken: number;
@@ -68,6 +70,8 @@ export function watchForHangs(
     openings: ReadonlySet<Opening>;
     places: number;
     onPlaceFree: () => void;
+    /** It has been silent so long that it may hang. */
+    onSilent: (line: Line) => void;
     /** Another relay can take what this one leaves without an answer. */
     hasOther: () => boolean;
   },
@@ -120,6 +124,7 @@ export function watchForHangs(
   function noteSilence(line: Line, job: Job): void {
     if (line.silent++ === 0) line.answeredThen = answered;
     line.longest = Math.max(line.longest, line.silent);
+    if (line.silent === PLACE_BEATS) pool.onSilent(line);
     if (line.silent >= PLACE_BEATS && !line.hung) takePlaceFrom(line, job);
     // One or two do not open the circuit, and would otherwise wait for minutes.
     const elsewhere = line.session.bodyBegun ? STALLED_BEATS : ELSEWHERE_BEATS;
@@ -248,6 +253,7 @@ const waitsInVain = ({ job, silent }: Line): boolean => job !== undefined && sil
 export const newLine = (session: SmtpSession): Line => ({
   session,
   job: undefined,
+  next: undefined,
   replies: 0,
   taken: 0,
   silent: 0,

@@ -79,7 +79,7 @@ export function createRelay(config: RelayConfig): Relay {
   const openings = new Set<Opening>();
   const hangs = watchForHangs(
     {
-      ...{ lines, openings, places: maxConnections, onPlaceFree: pump },
+      ...{ lines, openings, places: maxConnections, onPlaceFree: pump, onSilent },
       hasOther: () => config.hasOther?.() === true,
     },
     health,
@@ -88,6 +88,11 @@ export function createRelay(config: RelayConfig): Relay {
   /** No session works and opening one failed: only the probe connects now. */
   let blocked = false;
   let holdUntil = 0;
+  /**
+   * Whether it answers the commands that come behind the content of an email, and in order, as RFC
+   * 2920 wants it. Undefined: one session at a time tries.
+   */
+  let readsOn: boolean | undefined;
   let offersDsn: boolean | null = null;
   let taking = true;
   let closing = false;
@@ -130,8 +135,9 @@ export function createRelay(config: RelayConfig): Relay {
     hasRoom(openings.size + 1) &&
     (performance.now() >= holdUntil || !hangs.anyWorks());
   /** The oldest that fits. On trial the newest, because the oldest are those that hung before. */
-  function nextJob(): Job | undefined {
-    const mayBegin = places.whoFits(maxConnections - (lines.size - idle.length - hangs.count()));
+  function nextJob(freed = 0): Job | undefined {
+    const talking = lines.size - idle.length - hangs.count();
+    const mayBegin = places.whoFits(maxConnections - talking + freed);
     if (hangs.count() === 0 && mayBegin === undefined) return waiting.shift();
     const mayHang = hangs.whoFits(waiting);
     const fits = (job: Job) => mayHang(job) && (mayBegin?.(job) ?? true);
@@ -191,29 +197,93 @@ export function createRelay(config: RelayConfig): Relay {
     if (!health?.isOnTrial() || config.hasOther?.()) hangs.cutUnsent();
   }
 
-  async function run(line: Line, job: Job): Promise<void> {
+  async function run(line: Line, first: Job): Promise<void> {
+    for (let job: Job | undefined = first; job !== undefined; ) {
+      const tell = await carry(line, job);
+      job = takeNext(line);
+      // Before anybody hears of it: the next email may come at once.
+      if (job === undefined) leave(line);
+      tell();
+    }
+    pump();
+  }
+
+  /** Returns what is to be told when the session is ready for the next one. */
+  async function carry(line: Line, job: Job): Promise<() => void> {
     const { session } = line;
     hangs.emailBegins(line, job);
     places.emailBegins(job);
     try {
-      const { handOver, stale } = await sendEmail(session, job.envelope, job.chunks, timeouts);
+      const next = () => findNext(line);
+      const { handOver, stale, inOrder } = await sendEmail(session, job, timeouts, next);
+      if (!inOrder) readsOn = false;
       hangs.emailEnds(line, job, handOver.connection === 'ok');
       places.emailEnds(job);
-      if (stale) take(job, 'first');
-      else job.settle(handOver);
+      return () => (stale ? take(job, 'first') : job.settle(handOver));
     } catch (bug) {
       hangs.emailEnds(line, job, false);
       places.emailEnds(job);
       session.wire.destroy();
-      job.reject(bug);
+      return () => job.reject(bug);
     }
+  }
+
+  function leave(line: Line): void {
+    const { session } = line;
     const tooMany = lines.size - hangs.count() > maxConnections;
     if (!session.wire.isQuiet()) {
       drop(line, false);
       health?.doubt();
-    } else if (tooMany || session.emails >= maxEmailsPerConnection) drop(line, true);
+    } else if (session.next !== undefined) drop(line, false);
+    else if (tooMany || session.emails >= maxEmailsPerConnection) drop(line, true);
     else rest(line);
-    pump();
+  }
+
+  /**
+   * The email to begin together with the content of the one in hand: only when all places are
+   * taken and everything goes well.
+   */
+  function findNext(line: Line): Job | undefined {
+    const isTried = readsOn ?? [...lines].every(({ next }) => next === undefined);
+    const goesWell = isTried && taking && hangs.count() === 0 && !health?.isOnTrial();
+    if (!goesWell || openings.size > 0 || line.session.emails >= maxEmailsPerConnection) return;
+    for (let job = nextJob(1); job !== undefined; job = nextJob(1)) {
+      if (job.stillWanted()) {
+        line.next = job;
+        return job;
+      }
+      job.settle(stopping(job.envelope));
+    }
+    return undefined;
+  }
+
+  /** That email, if the session goes on with it: nothing but its commands was sent. */
+  function takeNext(line: Line): Job | undefined {
+    const { next: job, session } = line;
+    line.next = undefined;
+    if (job === undefined) return undefined;
+    if (session.next !== undefined) readsOn = true;
+    if (session.next === undefined || !session.wire.isAlive()) take(job, 'first');
+    else if (job.stillWanted()) return job;
+    else {
+      // The relay waits for its content.
+      session.wire.destroy();
+      job.settle(stopping(job.envelope));
+    }
+    return undefined;
+  }
+
+  /** What hangs holds up no other: the email behind it goes another way. */
+  function onSilent(line: Line): void {
+    const { session, next } = line;
+    if (session.hearsNext) {
+      // It has answered the content, and nothing that came behind it.
+      readsOn = false;
+      session.wire.destroy();
+    } else if (next !== undefined) {
+      line.next = undefined;
+      take(next, 'first');
+    }
   }
 
   const idleTimers = new Map<Line, NodeJS.Timeout>();

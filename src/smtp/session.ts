@@ -1,6 +1,7 @@
 // A session with the relay up to the point where email can be sent: greeting, EHLO, STARTTLS, AUTH.
 // Before: relay.ts needs a connection. After: transaction.ts sends one email after another over it.
 import type { SmtpReply } from './reply.ts';
+import type { Begun } from './transaction.ts';
 import { openWire, SmtpFault, type SmtpStage, type Wire } from './wire.ts';
 
 export interface RelayEndpoint {
@@ -50,6 +51,10 @@ export interface SmtpSession {
   emails: number;
   /** The last transaction was abandoned halfway, so the next one starts with RSET. */
   needsReset: boolean;
+  /** An email whose commands were written behind the content of the one in hand. */
+  next: Begun | undefined;
+  /** The one in hand is answered, and the replies to those commands are awaited. */
+  hearsNext: boolean;
   /** The content of the email in hand is being written, or was. */
   bodyBegun: boolean;
   /**
@@ -104,6 +109,7 @@ export async function openSession(
     return {
       ...{ wire, capabilities, secure, emails: 0 },
       ...{ needsReset: false, bodyBegun: false, dotSent: false },
+      ...{ next: undefined, hearsNext: false },
     };
   } catch (fault) {
     wire.destroy();

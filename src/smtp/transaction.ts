@@ -1,6 +1,11 @@
 // One email over one session: MAIL, RCPT for each recipient, DATA, the email, the final reply.
 // Before: relay.ts picked a session. After: attempt.ts reads the outcome of each recipient.
 // Outcomes are values; only bugs throw.
+//
+// RFC 2920 3.1: the commands of the next email may be written together with the content of this
+// one. An email then takes one round trip instead of two. Nothing is believed until all replies to
+// what was written are there: RFC 2920 3.2 wants them in order, but a relay that works on content
+// in the background may answer the commands behind it first.
 import { type Chunk, lengthOf } from '../bytes/chunks.ts';
 import { dataPieces } from './data.ts';
 import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
@@ -53,72 +58,70 @@ export interface Transaction {
    * one at once.
    */
   stale: boolean;
+  /** False: the relay gave replies that belong to other commands. */
+  inOrder: boolean;
+}
+
+const done = (handOver: HandOver): Transaction => ({ handOver, stale: false, inOrder: true });
+
+export interface Email {
+  envelope: Envelope;
+  chunks: readonly Chunk[];
+}
+
+/** An email's commands, and what the relay has replied to them so far. */
+export interface Begun {
+  envelope: Envelope;
+  /** Bytes of its content. */
+  size: number;
+  /** The recipients that the relay is asked about. */
+  open: number[];
+  mail: string;
+  rcpts: string[];
+  /** By recipient, if it is refused. */
+  said: (Said | undefined)[];
+  accepted: number[];
+  /** The relay has said anything about it. */
+  isHeard: boolean;
+  /** To DATA; undefined: it was not asked, or has not replied. */
+  go: Said | undefined;
 }
 
 // One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
 const SMALL = 65_536;
 
-/** Sends one email. Afterwards the session is usable again if its wire is. */
+/**
+ * Sends one email. Afterwards the session is usable again if its wire is. `findNext` is asked right
+ * before the content is written. If `session.next` is set afterwards, the email that it returned
+ * must be the next one of this session.
+ */
 export async function sendEmail(
   session: SmtpSession,
-  envelope: Envelope,
-  chunks: readonly Chunk[],
+  email: Email,
   timeouts: SmtpTimeouts,
+  findNext: () => Email | undefined = () => undefined,
 ): Promise<Transaction> {
-  const { wire, capabilities } = session;
-  const said = new Array<Said | undefined>(envelope.recipients.length);
-  const size = lengthOf(chunks);
-  refuseLocally(envelope, size, capabilities, said);
-  const open = [...said.keys()].filter((index) => said[index] === undefined);
-  if (open.length === 0) return { handOver: finished(envelope, said, undefined), stale: false };
+  const { wire } = session;
+  const begun = session.next ?? begin(session, email);
+  const { envelope, size, said, accepted } = begun;
+  session.next = undefined;
+  if (begun.open.length === 0) return done(finished(envelope, said, undefined));
 
-  const utf8 = envelope.smtputf8 || open.some((index) => needsUtf8(envelope.recipients[index]!));
-  const mail = mailCommand(envelope, size, utf8, capabilities);
-  const rcpts = open.map((index) => rcptCommand(envelope.recipients[index]!, capabilities));
-  // RFC 2920: everything up to DATA in one write, answers read in order. Without it, one by one.
-  const pipelined = capabilities.has('PIPELINING');
-  const reset = session.needsReset ? 'RSET\r\n' : '';
   const reused = session.emails > 0;
-  let heard = false;
-  const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
-    if (!pipelined) wire.write(command);
-    const reply = await wire.reply(stage, timeoutMs);
-    // RFC 5321 3.8: 421 may come at any point and ends the session.
-    if (reply.code === 421)
-      throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
-    heard = true;
-    return saidAt(stage, reply);
-  };
-
   session.emails++;
-  session.needsReset = true;
   session.bodyBegun = false;
   session.dotSent = false;
   try {
-    if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
-    if (reset !== '') await ask('mail', reset, timeouts.mailMs);
-    const sender = await ask('mail', mail, timeouts.mailMs);
-    if (!isOk(sender)) for (const index of open) said[index] = sender;
-    if (!isOk(sender) && !pipelined)
-      return { handOver: finished(envelope, said, undefined), stale: false };
-    const accepted: number[] = [];
-    for (const [position, index] of open.entries()) {
-      const reply = await ask('rcpt', rcpts[position]!, timeouts.rcptMs);
-      if (!isOk(sender)) continue;
-      if (isOk(reply)) accepted.push(index);
-      else said[index] = reply;
-    }
-    if (accepted.length === 0 && !pipelined)
-      return { handOver: finished(envelope, said, undefined), stale: false };
-    const go = await ask('data', 'DATA\r\n', timeouts.dataMs);
+    if (begun.go === undefined) await propose(session, begun, timeouts);
+    const { go } = begun;
+    if (go === undefined) return done(finished(envelope, said, undefined));
     if (go.code === 354 && accepted.length === 0) {
       // RFC 2920 3.1: the relay accepts DATA without recipients. It gets an empty email, which goes
       // nowhere.
       wire.write('.\r\n');
       await wire.reply('body', timeouts.finalMs);
-      return { handOver: finished(envelope, said, undefined), stale: false };
+      return done(finished(envelope, said, undefined));
     }
-    if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
     let final = go;
     if (go.code === 354) {
       // A reply that has already arrived cannot be about the email.
@@ -126,12 +129,12 @@ export async function sendEmail(
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
       // Not only when the system confirms the dot: by then the relay may have it too, and have
       // answered or hung up. An email sent in one write is in doubt from its first byte on.
-      const pieces = dataPieces(chunks, () => {
+      const pieces = dataPieces(email.chunks, () => {
         session.dotSent = true;
       });
       let taken = true;
       session.bodyBegun = true;
-      if (size <= SMALL) wire.write(Buffer.concat([...pieces]));
+      if (size <= SMALL) wire.write(Buffer.concat([...pieces, ...beginNext(session, findNext)]));
       else taken = await wire.writeAll(pieces, 'body', timeouts.blockMs);
       final = saidAt('body', await wire.reply('body', timeouts.finalMs));
       session.needsReset = !isOk(final);
@@ -139,20 +142,139 @@ export async function sendEmail(
         throw new SmtpFault('body', 'the relay accepted the email before it had all of it');
       // What is left of the email would be read as commands.
       if (!session.dotSent || !taken) wire.destroy();
+      if (session.next !== undefined && final.code !== 421)
+        await hearNext(session, session.next, timeouts);
     }
     for (const index of accepted) said[index] = final;
     if (final.code === 421) wire.destroy();
-    return {
-      handOver: finished(envelope, said, go.code === 354 ? final : undefined),
-      stale: false,
-    };
+    return done(finished(envelope, said, go.code === 354 ? final : undefined));
   } catch (fault) {
     if (!(fault instanceof SmtpFault)) throw fault;
     wire.destroy();
     return {
       handOver: brokenOff('lost', envelope, said, fault, session.dotSent),
-      stale: reused && !heard && fault.hungUp,
+      stale: reused && !begun.isHeard && fault.hungUp,
+      inOrder: !(fault instanceof OutOfOrder),
     };
+  }
+}
+
+function begin({ capabilities }: SmtpSession, { envelope, chunks }: Email): Begun {
+  const said = new Array<Said | undefined>(envelope.recipients.length);
+  const size = lengthOf(chunks);
+  refuseLocally(envelope, size, capabilities, said);
+  const open = [...said.keys()].filter((index) => said[index] === undefined);
+  const utf8 = envelope.smtputf8 || open.some((index) => needsUtf8(envelope.recipients[index]!));
+  return {
+    envelope,
+    size,
+    open,
+    mail: mailCommand(envelope, size, utf8, capabilities),
+    rcpts: open.map((index) => rcptCommand(envelope.recipients[index]!, capabilities)),
+    said,
+    accepted: [],
+    isHeard: false,
+    go: undefined,
+  };
+}
+
+// RFC 2920: everything up to DATA in one write, answers read in order. Without it, one by one.
+const isPipelined = ({ capabilities }: SmtpSession): boolean => capabilities.has('PIPELINING');
+
+const commandsOf = ({ mail, rcpts }: Begun): string => `${mail}${rcpts.join('')}DATA\r\n`;
+
+async function propose(session: SmtpSession, begun: Begun, timeouts: SmtpTimeouts): Promise<void> {
+  const reset = session.needsReset ? 'RSET\r\n' : '';
+  session.needsReset = true;
+  if (isPipelined(session)) {
+    session.wire.write(reset + commandsOf(begun));
+    if (reset !== '') await hear(session, begun, 'mail', timeouts.mailMs);
+    await hearAll(session, begun, timeouts);
+    return;
+  }
+  const ask = (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
+    session.wire.write(command);
+    return hear(session, begun, stage, timeoutMs);
+  };
+  if (reset !== '') await ask('mail', reset, timeouts.mailMs);
+  if (!noteSender(begun, await ask('mail', begun.mail, timeouts.mailMs))) return;
+  for (const [position, command] of begun.rcpts.entries()) {
+    noteRecipient(begun, position, await ask('rcpt', command, timeouts.rcptMs));
+  }
+  if (begun.accepted.length > 0) begun.go = await ask('data', 'DATA\r\n', timeouts.dataMs);
+}
+
+/** The replies to commandsOf. */
+async function hearAll(session: SmtpSession, begun: Begun, timeouts: SmtpTimeouts): Promise<void> {
+  const mayBeSent = noteSender(begun, await hear(session, begun, 'mail', timeouts.mailMs));
+  for (const position of begun.rcpts.keys()) {
+    const reply = await hear(session, begun, 'rcpt', timeouts.rcptMs);
+    if (mayBeSent) noteRecipient(begun, position, reply);
+  }
+  begun.go = await hear(session, begun, 'data', timeouts.dataMs);
+}
+
+async function hear(
+  { wire }: SmtpSession,
+  begun: Begun,
+  stage: SmtpStage,
+  timeoutMs: number,
+): Promise<Said> {
+  const reply = await wire.reply(stage, timeoutMs);
+  // RFC 5321 3.8: 421 may come at any point and ends the session.
+  if (reply.code === 421)
+    throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
+  begun.isHeard = true;
+  const isGo = reply.code >= 300 && reply.code < 400;
+  if (stage === 'data' ? isOk(reply) : isGo) throw new OutOfOrder(stage, reply);
+  return saidAt(stage, reply);
+}
+
+/** A reply that no relay gives to this command: it is about another one. */
+class OutOfOrder extends SmtpFault {
+  constructor(stage: SmtpStage, reply: SmtpReply) {
+    super(stage, `the relay answered ${stage.toUpperCase()} with ${reply.text}`);
+  }
+}
+
+function noteSender({ open, said }: Begun, reply: Said): boolean {
+  if (!isOk(reply)) for (const index of open) said[index] = reply;
+  return isOk(reply);
+}
+
+function noteRecipient({ open, said, accepted }: Begun, position: number, reply: Said): void {
+  const index = open[position]!;
+  if (isOk(reply)) accepted.push(index);
+  else said[index] = reply;
+}
+
+/** What is written behind the content of the email in hand. */
+function beginNext(session: SmtpSession, findNext: () => Email | undefined): Buffer[] {
+  const email = isPipelined(session) ? findNext() : undefined;
+  const begun = email && begin(session, email);
+  if (begun === undefined || begun.open.length === 0) return [];
+  session.next = begun;
+  return [Buffer.from(commandsOf(begun))];
+}
+
+/** A fault in these replies concerns the email before them only if they are not in order. */
+async function hearNext(session: SmtpSession, next: Begun, timeouts: SmtpTimeouts): Promise<void> {
+  const wasRefused = session.needsReset;
+  session.needsReset = true;
+  session.hearsNext = true;
+  try {
+    await hearAll(session, next, timeouts);
+    // Some relays forget an email that they refused only with RSET: this one is proposed again.
+    if (wasRefused && next.accepted.length === 0) {
+      session.next = undefined;
+      if (next.go?.code === 354) session.wire.destroy();
+    }
+  } catch (fault) {
+    session.next = undefined;
+    session.wire.destroy();
+    if (fault instanceof OutOfOrder || !(fault instanceof SmtpFault)) throw fault;
+  } finally {
+    session.hearsNext = false;
   }
 }
 

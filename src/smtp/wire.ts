@@ -72,6 +72,7 @@ export interface Wire {
    */
   replies(): number;
   taken(): number;
+  isAlive(): boolean;
   /** Alive, and no reply is half-read or unexpected. */
   isQuiet(): boolean;
   end(): void;
@@ -222,6 +223,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
     },
     replies: () => replies,
     taken: () => written - socket.writableLength,
+    isAlive: () => failure === undefined,
     isQuiet: () => failure === undefined && received.length === 0 && reader.isEmpty(),
     end() {
       if (failure !== undefined) return;

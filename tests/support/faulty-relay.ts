@@ -120,6 +120,8 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
     let searched = 0;
     let inEmail = false;
     let mute = false;
+    /** RFC 2920 3.2: what comes meanwhile is answered after it. */
+    let confirms = false;
     let id = '';
     let recipient = '';
     let by = '';
@@ -128,7 +130,10 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
       sockets.set(socket, undefined);
       rest += chunk.toString('latin1');
       if (inEmail && fault === 'cuts in the email') socket.destroy();
-      while (!mute && fault !== 'silent') {
+      read();
+    });
+    function read(): void {
+      while (!mute && !confirms && fault !== 'silent') {
         const end = rest.indexOf(inEmail ? '\r\n.\r\n' : '\r\n', searched);
         // A large email is not searched again and again from its start.
         searched = end < 0 ? Math.max(0, rest.length - 4) : 0;
@@ -138,7 +143,7 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
         if (inEmail) endEmail();
         else answer(text);
       }
-    });
+    }
     function endEmail(): void {
       inEmail = false;
       mute =
@@ -151,8 +156,16 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
       taken.push(id);
       sockets.set(socket, arrival);
       const confirm = () => socket.write('250 2.0.0 Ok: queued as FAULTY1234\r\n');
-      if (options.answersAfterMs === undefined) confirm();
-      else setTimeout(confirm, options.answersAfterMs);
+      if (options.answersAfterMs === undefined) {
+        confirm();
+        return;
+      }
+      confirms = true;
+      setTimeout(() => {
+        confirms = false;
+        confirm();
+        read();
+      }, options.answersAfterMs);
     }
     function answer(command: string): void {
       const verb = command.slice(0, 4).toUpperCase();
