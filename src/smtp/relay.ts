@@ -201,7 +201,7 @@ export function createRelay(config: RelayConfig): Relay {
     for (let job: Job | undefined = first; job !== undefined; ) {
       const tell = await carry(line, job);
       job = takeNext(line);
-      // Before anybody hears of it: the next email may come at once.
+      // Before anyone hears of it: the next email may come at once.
       if (job === undefined) leave(line);
       tell();
     }

@@ -1,8 +1,8 @@
 // A session with the relay up to the point where email can be sent: greeting, EHLO, STARTTLS, AUTH.
 // Before: relay.ts needs a connection. After: transaction.ts sends one email after another over it.
+import type { Dialogue, Proposal } from './proposal.ts';
 import type { SmtpReply } from './reply.ts';
-import type { Begun } from './transaction.ts';
-import { openWire, SmtpFault, type SmtpStage, type Wire } from './wire.ts';
+import { openWire, SmtpFault, type SmtpStage } from './wire.ts';
 
 export interface RelayEndpoint {
   host: string;
@@ -41,18 +41,13 @@ export const DEFAULT_TIMEOUTS: SmtpTimeouts = {
   finalMs: 600_000,
 };
 
-export interface SmtpSession {
-  wire: Wire;
-  /** EHLO keywords in upper case with their parameters. */
-  capabilities: ReadonlyMap<string, string>;
+export interface SmtpSession extends Dialogue {
   /** It is encrypted. */
   secure: boolean;
   /** Emails tried over this session. */
   emails: number;
-  /** The last transaction was abandoned halfway, so the next one starts with RSET. */
-  needsReset: boolean;
   /** An email whose commands were written behind the content of the one in hand. */
-  next: Begun | undefined;
+  next: Proposal | undefined;
   /** The one in hand is answered, and the replies to those commands are awaited. */
   hearsNext: boolean;
   /** The content of the email in hand is being written, or was. */

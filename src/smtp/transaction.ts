@@ -6,9 +6,21 @@
 // one. An email then takes one round trip instead of two. Nothing is believed until all replies to
 // what was written are there: RFC 2920 3.2 wants them in order, but a relay that works on content
 // in the background may answer the commands behind it first.
-import { type Chunk, lengthOf } from '../bytes/chunks.ts';
 import { dataPieces } from './data.ts';
-import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
+import {
+  commandsOf,
+  draft,
+  type Email,
+  hearAll,
+  isOk,
+  isPipelined,
+  OutOfOrder,
+  type Proposal,
+  propose,
+  type Said,
+  saidAt,
+} from './proposal.ts';
 import { ownReply, type SmtpReply } from './reply.ts';
 import type { SmtpSession, SmtpTimeouts } from './session.ts';
 import { SmtpFault, type SmtpStage } from './wire.ts';
@@ -27,11 +39,6 @@ export interface RecipientOutcome {
   /** The command it replied to; undefined if the reply is our own. */
   stage: SmtpStage | undefined;
 }
-
-type Said = SmtpReply & { stage?: SmtpStage };
-
-/** Every reply belongs to one command, so it can carry the stage. */
-const saidAt = (stage: SmtpStage, reply: SmtpReply): Said => Object.assign(reply, { stage });
 
 export interface HandOver {
   /**
@@ -64,29 +71,6 @@ export interface Transaction {
 
 const done = (handOver: HandOver): Transaction => ({ handOver, stale: false, inOrder: true });
 
-export interface Email {
-  envelope: Envelope;
-  chunks: readonly Chunk[];
-}
-
-/** An email's commands, and what the relay has replied to them so far. */
-export interface Begun {
-  envelope: Envelope;
-  /** Bytes of its content. */
-  size: number;
-  /** The recipients that the relay is asked about. */
-  open: number[];
-  mail: string;
-  rcpts: string[];
-  /** By recipient, if it is refused. */
-  said: (Said | undefined)[];
-  accepted: number[];
-  /** The relay has said anything about it. */
-  isHeard: boolean;
-  /** To DATA; undefined: it was not asked, or has not replied. */
-  go: Said | undefined;
-}
-
 // One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
 const SMALL = 65_536;
 
@@ -102,18 +86,18 @@ export async function sendEmail(
   findNext: () => Email | undefined = () => undefined,
 ): Promise<Transaction> {
   const { wire } = session;
-  const begun = session.next ?? begin(session, email);
-  const { envelope, size, said, accepted } = begun;
+  const proposal = session.next ?? draft(session, email);
+  const { envelope, size, said, accepted } = proposal;
   session.next = undefined;
-  if (begun.open.length === 0) return done(finished(envelope, said, undefined));
+  if (proposal.open.length === 0) return done(finished(envelope, said, undefined));
 
   const reused = session.emails > 0;
   session.emails++;
   session.bodyBegun = false;
   session.dotSent = false;
   try {
-    if (begun.go === undefined) await propose(session, begun, timeouts);
-    const { go } = begun;
+    if (proposal.go === undefined) await propose(session, proposal, timeouts);
+    const { go } = proposal;
     if (go === undefined) return done(finished(envelope, said, undefined));
     if (go.code === 354 && accepted.length === 0) {
       // RFC 2920 3.1: the relay accepts DATA without recipients. It gets an empty email, which goes
@@ -153,112 +137,27 @@ export async function sendEmail(
     wire.destroy();
     return {
       handOver: brokenOff('lost', envelope, said, fault, session.dotSent),
-      stale: reused && !begun.isHeard && fault.hungUp,
+      stale: reused && !proposal.isHeard && fault.hungUp,
       inOrder: !(fault instanceof OutOfOrder),
     };
   }
 }
 
-function begin({ capabilities }: SmtpSession, { envelope, chunks }: Email): Begun {
-  const said = new Array<Said | undefined>(envelope.recipients.length);
-  const size = lengthOf(chunks);
-  refuseLocally(envelope, size, capabilities, said);
-  const open = [...said.keys()].filter((index) => said[index] === undefined);
-  const utf8 = envelope.smtputf8 || open.some((index) => needsUtf8(envelope.recipients[index]!));
-  return {
-    envelope,
-    size,
-    open,
-    mail: mailCommand(envelope, size, utf8, capabilities),
-    rcpts: open.map((index) => rcptCommand(envelope.recipients[index]!, capabilities)),
-    said,
-    accepted: [],
-    isHeard: false,
-    go: undefined,
-  };
-}
-
-// RFC 2920: everything up to DATA in one write, answers read in order. Without it, one by one.
-const isPipelined = ({ capabilities }: SmtpSession): boolean => capabilities.has('PIPELINING');
-
-const commandsOf = ({ mail, rcpts }: Begun): string => `${mail}${rcpts.join('')}DATA\r\n`;
-
-async function propose(session: SmtpSession, begun: Begun, timeouts: SmtpTimeouts): Promise<void> {
-  const reset = session.needsReset ? 'RSET\r\n' : '';
-  session.needsReset = true;
-  if (isPipelined(session)) {
-    session.wire.write(reset + commandsOf(begun));
-    if (reset !== '') await hear(session, begun, 'mail', timeouts.mailMs);
-    await hearAll(session, begun, timeouts);
-    return;
-  }
-  const ask = (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
-    session.wire.write(command);
-    return hear(session, begun, stage, timeoutMs);
-  };
-  if (reset !== '') await ask('mail', reset, timeouts.mailMs);
-  if (!noteSender(begun, await ask('mail', begun.mail, timeouts.mailMs))) return;
-  for (const [position, command] of begun.rcpts.entries()) {
-    noteRecipient(begun, position, await ask('rcpt', command, timeouts.rcptMs));
-  }
-  if (begun.accepted.length > 0) begun.go = await ask('data', 'DATA\r\n', timeouts.dataMs);
-}
-
-/** The replies to commandsOf. */
-async function hearAll(session: SmtpSession, begun: Begun, timeouts: SmtpTimeouts): Promise<void> {
-  const mayBeSent = noteSender(begun, await hear(session, begun, 'mail', timeouts.mailMs));
-  for (const position of begun.rcpts.keys()) {
-    const reply = await hear(session, begun, 'rcpt', timeouts.rcptMs);
-    if (mayBeSent) noteRecipient(begun, position, reply);
-  }
-  begun.go = await hear(session, begun, 'data', timeouts.dataMs);
-}
-
-async function hear(
-  { wire }: SmtpSession,
-  begun: Begun,
-  stage: SmtpStage,
-  timeoutMs: number,
-): Promise<Said> {
-  const reply = await wire.reply(stage, timeoutMs);
-  // RFC 5321 3.8: 421 may come at any point and ends the session.
-  if (reply.code === 421)
-    throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
-  begun.isHeard = true;
-  const isGo = reply.code >= 300 && reply.code < 400;
-  if (stage === 'data' ? isOk(reply) : isGo) throw new OutOfOrder(stage, reply);
-  return saidAt(stage, reply);
-}
-
-/** A reply that no relay gives to this command: it is about another one. */
-class OutOfOrder extends SmtpFault {
-  constructor(stage: SmtpStage, reply: SmtpReply) {
-    super(stage, `the relay answered ${stage.toUpperCase()} with ${reply.text}`);
-  }
-}
-
-function noteSender({ open, said }: Begun, reply: Said): boolean {
-  if (!isOk(reply)) for (const index of open) said[index] = reply;
-  return isOk(reply);
-}
-
-function noteRecipient({ open, said, accepted }: Begun, position: number, reply: Said): void {
-  const index = open[position]!;
-  if (isOk(reply)) accepted.push(index);
-  else said[index] = reply;
-}
-
 /** What is written behind the content of the email in hand. */
 function beginNext(session: SmtpSession, findNext: () => Email | undefined): Buffer[] {
   const email = isPipelined(session) ? findNext() : undefined;
-  const begun = email && begin(session, email);
-  if (begun === undefined || begun.open.length === 0) return [];
-  session.next = begun;
-  return [Buffer.from(commandsOf(begun))];
+  const proposal = email && draft(session, email);
+  if (proposal === undefined || proposal.open.length === 0) return [];
+  session.next = proposal;
+  return [Buffer.from(commandsOf(proposal))];
 }
 
 /** A fault in these replies concerns the email before them only if they are not in order. */
-async function hearNext(session: SmtpSession, next: Begun, timeouts: SmtpTimeouts): Promise<void> {
+async function hearNext(
+  session: SmtpSession,
+  next: Proposal,
+  timeouts: SmtpTimeouts,
+): Promise<void> {
   const wasRefused = session.needsReset;
   session.needsReset = true;
   session.hearsNext = true;
@@ -334,29 +233,6 @@ function finished(
   };
 }
 
-/** Refuses what the relay's EHLO says it cannot accept. */
-function refuseLocally(
-  envelope: Envelope,
-  size: number,
-  offered: ReadonlyMap<string, string>,
-  said: (Said | undefined)[],
-): void {
-  const limit = Number(offered.get('SIZE') ?? 0);
-  if (limit > 0 && size > limit) {
-    said.fill(ownReply(552, '5.3.4', `the email has ${size} bytes, the relay accepts ${limit}`));
-  } else if (!offered.has('SMTPUTF8')) {
-    // RFC 6531 3.2: never send it to a server that does not offer it.
-    const reply = ownReply(
-      550,
-      '5.6.7',
-      'the address is not ASCII and the relay does not offer SMTPUTF8',
-    );
-    envelope.recipients.forEach((recipient, index) => {
-      if (envelope.smtputf8 || needsUtf8(recipient)) said[index] = reply;
-    });
-  }
-}
-
 /** Postfix, Exim, Sendmail, Exchange, Amazon SES, Gmail and servers that imitate them. */
 export function queueId(response: string): string | undefined {
   const words = response.replace(/^\d{3}\s+(?:\d\.\d{1,3}\.\d{1,3}\s+)?/, '');
@@ -367,8 +243,4 @@ export function queueId(response: string): string | undefined {
     /^([\w-]{10,}) message accepted/i.exec(words)?.[1] ??
     /^ok:?\s+(?:\d+ )?([\w.-]{10,})(?: - gsmtp)?$/i.exec(words)?.[1]
   );
-}
-
-function isOk(reply: SmtpReply): boolean {
-  return reply.code < 300;
 }

@@ -101,7 +101,7 @@ function refuse(): never {
   throw new TypeError('a type that is not read in the binary format (binary-rows.ts)');
 }
 
-/** array_send: see ArrayValue. None of ours has nulls in it. */
+/** array_send: see ArrayValue. There are no nulls in ours. */
 function texts(bytes: Buffer): string[] {
   const found: string[] = [];
   const hasElements = bytes.readInt32BE(0) > 0;
