@@ -1,7 +1,7 @@
 // Recording events: the event row, status, sequence (and webhook rows) of a whole batch in one
 // statement. Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and
 // tracking (opened, clicked).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { newIdBytes } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import { columnList } from '../store/columns.ts';
@@ -96,9 +96,7 @@ export const storable = (text: string): string => Buffer.from(text.replaceAll('\
 function eventId(event: NewEvent, nowMs: number): Buffer {
   if (event.identity === undefined) return newIdBytes(nowMs);
   // Includes the message: webhook endpoints tell events apart by their id alone.
-  return createHash('sha256')
-    .update(event.messageId)
-    .update(`${event.kind}\0${event.identity}`)
-    .digest()
-    .subarray(0, 16);
+  const named = Buffer.from(`${event.kind}\0${event.identity}`);
+  const digest = hash('sha256', Buffer.concat([event.messageId, named]));
+  return Buffer.from(digest.slice(0, 32), 'hex');
 }

@@ -2,8 +2,9 @@
 // recipient and is signed, so a report that comes to it is about that copy. Every copy has its own:
 // the recipient of one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
 // inbound/feedback-smtp.ts, match.ts and ses.ts read it.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { idTimeMs } from '../ids.ts';
+import { macOf } from '../macs.ts';
 
 export interface EmailReference {
   accountId: number;
@@ -42,7 +43,7 @@ export function copyToken(key: Buffer, email: EmailReference, place: number): st
   signed.writeUIntBE(email.accountId, 0, ACCOUNT_BYTES);
   email.messageId.copy(signed, ACCOUNT_BYTES);
   signed.writeUInt8(place, MAIL_BYTES);
-  return toBase32(Buffer.concat([signed, macOf(key, signed)]));
+  return toBase32(Buffer.concat([signed, shortMacOf(key, signed)]));
 }
 
 /** What a token lets its bearer report on; undefined if we did not issue it. */
@@ -53,7 +54,7 @@ export function readCopyToken(key: Buffer, token: string, nowMs: number): Subjec
   if (signed.length !== MAIL_BYTES && signed.length !== MAIL_BYTES + 1) return undefined;
   // The last character has unused bits: only the form that we write is accepted.
   if (toBase32(bytes) !== token.toLowerCase()) return undefined;
-  if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, signed))) return undefined;
+  if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), shortMacOf(key, signed))) return undefined;
   const email = {
     accountId: signed.readUIntBE(0, ACCOUNT_BYTES),
     messageId: signed.subarray(ACCOUNT_BYTES, MAIL_BYTES),
@@ -62,8 +63,8 @@ export function readCopyToken(key: Buffer, token: string, nowMs: number): Subjec
   return { email, about: nowMs < idTimeMs(email.messageId) + OLD_REPORTS_MS ? 'named' : 'only' };
 }
 
-const macOf = (key: Buffer, signed: Buffer): Buffer =>
-  createHmac('sha256', key).update(signed).digest().subarray(0, MAC_BYTES);
+const shortMacOf = (key: Buffer, signed: Buffer): Buffer =>
+  macOf(key, signed).subarray(0, MAC_BYTES);
 
 function toBase32(bytes: Buffer): string {
   let text = '';

@@ -1,6 +1,7 @@
 // Signing: the secret of an endpoint and the headers of one attempt. attempt.ts sends them;
 // verify.ts is the receiver's side.
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { macOf } from '../macs.ts';
 
 const PREFIX = 'whsec_';
 
@@ -11,7 +12,7 @@ export function newSecret(): string {
 
 /** `X-SM-Signature`: the key is the secret's text exactly as it was shown, prefix included. */
 export function sign(body: Buffer, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  return `sha256=${macOf(Buffer.from(secret), body).toString('hex')}`;
 }
 
 /** One signature of `webhook-signature`: the key is the decoded base64 after the prefix. */
@@ -22,8 +23,8 @@ export function signStandard(
   secret: string,
 ): string {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  const mac = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body);
-  return `v1,${mac.digest('base64')}`;
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestampSeconds}.`), body]);
+  return `v1,${macOf(key, signed).toString('base64')}`;
 }
 
 export interface AttemptToSign {
