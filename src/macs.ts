@@ -1,6 +1,5 @@
-// HMAC-SHA-256 (RFC 2104) of short messages, in two calls of OpenSSL. createHmac makes an object for
-// each, which the garbage collector has to end: every email has several, and they took a twentieth
-// of its time.
+// HMAC-SHA-256 (RFC 2104) of short messages, in two calls of OpenSSL. createHmac makes an object
+// for each, which the garbage collector has to end; every email has several.
 import { hash } from 'node:crypto';
 
 const BLOCK_BYTES = 64;

@@ -1,12 +1,13 @@
 // Loading claimed emails: message and content of a group in one round trip, a large one piece by
 // piece, so that it blocks nobody.
 import type { UnknownOutcome } from '../accounts/accounts.ts';
-import { bytesToUuid, uuidToBytes } from '../ids.ts';
+import { uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import { bodyOf, type StoredBody } from '../sending/stored-content.ts';
 import { heededStream, isAboutAccess, readHead, type StoredHead } from '../sending/stored-head.ts';
+import { columnList } from '../store/columns.ts';
 import { PIECE_BYTES, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
 import type { AskedRecipient } from '../suppressions/suppressions.ts';
@@ -73,6 +74,11 @@ export async function loadEmails(
   return new Map(rows.map((row) => [row.uuid, readEmail(row)]));
 }
 
+const WANTED_COLUMNS = columnList<Wanted>({
+  account_id: { type: 'bigint', of: ({ accountId }) => accountId },
+  id: { type: 'uuid', of: ({ messageId }) => messageId },
+});
+
 const sizeOf = ({ size = Number.POSITIVE_INFINITY }: Wanted): number => size;
 
 /**
@@ -109,12 +115,9 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
     `SELECT account_id AS "accountId", id AS uuid, door, recipients, subject, tags, template,
             scheduled_at AS "scheduledAt", head, ${columns}, version, track_opens AS "trackOpens",
             track_clicks AS "trackClicks", unknown_outcome AS "unknownOutcome", stream, leavable
-     FROM load_emails($1, $2, $3, '${DEFAULT_STREAM}')`,
-    [
-      wanted.map((row) => row.accountId),
-      wanted.map((row) => bytesToUuid(row.messageId)),
-      database.home([]) !== null,
-    ],
+     FROM load_emails(${WANTED_COLUMNS.asArguments()}, p_apart => $${WANTED_COLUMNS.length + 1},
+                      p_default_stream => '${DEFAULT_STREAM}')`,
+    [...WANTED_COLUMNS.values(wanted), database.home([]) !== null],
     'binary',
   );
 }

@@ -1,7 +1,7 @@
 // Rows in PostgreSQL's binary format, as binary.ts has parameters in it. pg decodes every value as
-// UTF-8 before anyone sees it, so bytes have to come as hexadecimal text: twice as many, and a
-// tenth of what working off an email cost. Before it: connection.ts, for statements that ask for
-// it. After it: pg makes the rows, with these parsers.
+// UTF-8 before anyone sees it, so bytes would have to come as hexadecimal text, twice as many: that
+// was a tenth of what working off an email cost PostgreSQL. Before it: connection.ts, for
+// statements that ask for it. After it: pg makes the rows.
 import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { Parser } from 'pg-protocol/dist/parser.js';
@@ -19,46 +19,48 @@ interface MessageParser {
 const DATA_ROW = 'D'.charCodeAt(0);
 const ROW_DESCRIPTION = 'T'.charCodeAt(0);
 
-/** Reads messages as pg does, but tells the values of binary rows as their bytes. */
+/** Reads messages as pg does, but the values of binary rows straight from their bytes. */
 export function readMessages(stream: Readable, told: Told): void {
   const parser = new Parser();
   const changed = parser as unknown as MessageParser;
   const handlePacket = changed.handlePacket.bind(parser);
-  let isBinary = false;
+  /** Of the rows to come; undefined: they are in the text format. */
+  let columns: Read[] | undefined;
   changed.handlePacket = (at, code, length, bytes) => {
-    if (code === DATA_ROW && isBinary) return dataRow(at, length, bytes) as unknown as Message;
+    if (code === DATA_ROW && columns !== undefined) {
+      return dataRow(at, length, bytes, columns) as unknown as Message;
+    }
     const message = handlePacket(at, code, length, bytes);
-    if (code === ROW_DESCRIPTION) isBinary = noteFormat(message);
+    if (code === ROW_DESCRIPTION) columns = binaryColumns(message as unknown as RowDescription);
     return message;
   };
   stream.on('data', (bytes: Buffer) => parser.parse(bytes, told));
 }
 
-/**
- * All values of a row have the same format. With a name of its own: pg copies each "binary" value.
- */
-function noteFormat(message: Message): boolean {
-  const { fields } = message as unknown as { fields: { format: string }[] };
-  const isBinary = fields[0]?.format === 'binary';
-  if (isBinary) for (const field of fields) field.format = AS_BYTES;
-  return isBinary;
+interface RowDescription {
+  fields: { dataTypeID: number; format: string }[];
 }
 
-const AS_BYTES = 'bytes';
+/**
+ * All columns of a row have the same format. pg is told another name: it copies "binary" values.
+ */
+function binaryColumns({ fields }: RowDescription): Read[] | undefined {
+  if (fields[0]?.format !== 'binary') return undefined;
+  for (const field of fields) field.format = ALREADY_READ;
+  return fields.map(({ dataTypeID }) => READS.get(dataTypeID) ?? notRead);
+}
+
+const ALREADY_READ = 'read';
 
 /** How many values, then each with its length; -1: null. */
-function dataRow(start: number, length: number, bytes: Buffer) {
-  const fields: (Buffer | null)[] = [];
+function dataRow(start: number, length: number, bytes: Buffer, columns: Read[]) {
+  const fields: unknown[] = [];
   let at = start + 2;
-  for (let left = bytes.readInt16BE(start); left > 0; left--) {
+  for (const read of columns) {
     const size = bytes.readInt32BE(at);
     at += 4;
-    if (size < 0) {
-      fields.push(null);
-      continue;
-    }
-    fields.push(bytes.subarray(at, at + size));
-    at += size;
+    fields.push(size < 0 ? null : read(bytes, at, at + size));
+    at += Math.max(0, size);
   }
   return { name: 'dataRow', length, fields };
 }
@@ -66,50 +68,56 @@ function dataRow(start: number, length: number, bytes: Buffer) {
 const { BOOL, BYTEA, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, UUID } = pg.types.builtins;
 const TEXTS = 1009;
 
-const int8 = (bytes: Buffer, at = 0): number =>
+/** A value of these bytes. */
+type Read = (bytes: Buffer, at: number, end: number) => unknown;
+
+const int8 = (bytes: Buffer, at: number): number =>
   bytes.readInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
 
-type Parse<Value> = (value: Value) => unknown;
-
-const TEXT_PARSERS = new pg.TypeOverrides();
-TEXT_PARSERS.setTypeParser(INT8, Number);
+const text = (bytes: Buffer, at: number, end: number): string => bytes.toString('utf8', at, end);
 
 /** A statement that asks for binary rows selects no other types. */
-const BINARY_PARSERS = new Map<number, Parse<Buffer>>([
-  [BOOL, (bytes) => bytes[0] === 1],
-  [INT2, (bytes) => bytes.readInt16BE()],
-  [INT4, (bytes) => bytes.readInt32BE()],
-  [INT8, (bytes) => int8(bytes)],
-  [FLOAT8, (bytes) => bytes.readDoubleBE()],
-  [TEXT, (bytes) => bytes.toString()],
-  [UUID, bytesToUuid],
-  // What it came in would be kept for as long as it is.
-  [BYTEA, (bytes) => Buffer.from(bytes)],
-  [TIMESTAMPTZ, (bytes) => new Date(int8(bytes) / 1000 + MS_TO_2000)],
+const READS = new Map<number, Read>([
+  [BOOL, (bytes, at) => bytes[at] === 1],
+  [INT2, (bytes, at) => bytes.readInt16BE(at)],
+  [INT4, (bytes, at) => bytes.readInt32BE(at)],
+  [INT8, int8],
+  [FLOAT8, (bytes, at) => bytes.readDoubleBE(at)],
+  [TEXT, text],
   [TEXTS, texts],
+  [UUID, (bytes, at, end) => bytesToUuid(bytes.subarray(at, end))],
+  [TIMESTAMPTZ, (bytes, at) => new Date(int8(bytes, at) / 1000 + MS_TO_2000)],
+  // A copy: what it came in would be kept for as long as it is.
+  [BYTEA, (bytes, at, end) => Buffer.from(bytes.subarray(at, end))],
 ]);
 
-/** How values are read, in either format. */
-export const types = {
-  getTypeParser(oid: number, format?: string): Parse<never> {
-    if (format !== AS_BYTES) return TEXT_PARSERS.getTypeParser(oid, 'text');
-    return BINARY_PARSERS.get(oid) ?? refuse;
-  },
-};
+/** Nobody here may throw: pg would not catch it. */
+const UNREAD = Symbol('a value of a type that is not read in the binary format');
+const notRead: Read = () => UNREAD;
 
-function refuse(): never {
-  throw new TypeError('a type that is not read in the binary format (binary-rows.ts)');
+function asRead<Value>(value: Value): Value {
+  if (value === UNREAD) throw new TypeError(UNREAD.description);
+  return value;
 }
 
 /** array_send: see ArrayValue. There are no nulls in ours. */
-function texts(bytes: Buffer): string[] {
+function texts(bytes: Buffer, start: number): string[] {
   const found: string[] = [];
-  const hasElements = bytes.readInt32BE(0) > 0;
-  let at = 20;
-  for (let left = hasElements ? bytes.readInt32BE(12) : 0; left > 0; left--) {
+  const hasElements = bytes.readInt32BE(start) > 0;
+  let at = start + 20;
+  for (let left = hasElements ? bytes.readInt32BE(start + 12) : 0; left > 0; left--) {
     const end = at + 4 + bytes.readInt32BE(at);
-    found.push(bytes.toString('utf8', at + 4, end));
+    found.push(text(bytes, at + 4, end));
     at = end;
   }
   return found;
 }
+
+const TEXT_PARSERS = new pg.TypeOverrides();
+TEXT_PARSERS.setTypeParser(INT8, Number);
+
+/** What pg does with the values of a column. */
+export const types = {
+  getTypeParser: (oid: number, format?: string): ((value: never) => unknown) =>
+    format === ALREADY_READ ? asRead : TEXT_PARSERS.getTypeParser(oid, 'text'),
+};

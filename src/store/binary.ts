@@ -44,6 +44,12 @@ const int4: ElementType<number> = {
   write: (out, value, at) => out.writeInt32BE(value, at),
 };
 
+const bool: ElementType<boolean> = {
+  oid: 16,
+  sizeOf: () => 1,
+  write: (out, value, at) => out.writeUInt8(value ? 1 : 0, at),
+};
+
 /** PostgreSQL counts microseconds since 2000. */
 export const MS_TO_2000 = 946_684_800_000;
 
@@ -60,6 +66,7 @@ const TYPES = {
   uuid,
   bigint: int8,
   integer: int4,
+  boolean: bool,
   'timestamp with time zone': timestamptz,
 };
 

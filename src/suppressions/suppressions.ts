@@ -3,6 +3,7 @@
 // feedback and people. listing.ts shows both to people.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
+import { columnList } from '../store/columns.ts';
 import { among as atHome } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { listStreams } from '../streams/streams.ts';
@@ -62,26 +63,29 @@ export async function suppressedAmong(
     'suppressed-among',
     `SELECT r.account_id AS "accountId", r.stream, r.address FROM ${ASKED}
      JOIN suppressions s ON s.account_id = r.account_id AND s.address IN (r.address, r.erased)
-       AND ${atHome('s.account_id', 6)}
+       AND ${atHome('s.account_id', HOME)}
      UNION ALL
      SELECT r.account_id, r.stream, r.address FROM ${ASKED}
      JOIN unsubscribes u ON u.account_id = r.account_id AND u.address IN (r.address, r.erased)
-       AND ${atHome('u.account_id', 6)}
+       AND ${atHome('u.account_id', HOME)}
      WHERE u.stream = r.stream OR (u.stream = '${ALL_STREAMS}' AND r.stream IS NOT NULL AND r.leavable)`,
     [
-      recipients.map((recipient) => recipient.accountId),
-      recipients.map((recipient) => addressKey(recipient.address)),
-      recipients.map((recipient) => recipient.stream),
-      recipients.map((recipient) => recipient.leavable),
-      recipients.map(({ accountId, address }) => erasedKey(accountId, address)),
+      ...ASKED_COLUMNS.values(recipients),
       database.home(recipients.map((recipient) => recipient.accountId)),
     ],
   );
   return new Set(rows.map(suppressionKey));
 }
 
-const ASKED =
-  'unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::text[]) AS r (account_id, address, stream, leavable, erased)';
+const ASKED_COLUMNS = columnList<AskedRecipient>({
+  account_id: { type: 'bigint', of: ({ accountId }) => accountId },
+  address: { type: 'text', of: ({ address }) => addressKey(address) },
+  stream: { type: 'text', of: ({ stream }) => stream },
+  leavable: { type: 'boolean', of: ({ leavable }) => leavable },
+  erased: { type: 'text', of: ({ accountId, address }) => erasedKey(accountId, address) },
+});
+const ASKED = ASKED_COLUMNS.asRows('r');
+const HOME = ASKED_COLUMNS.length + 1;
 
 export const suppressionKey = ({
   accountId,
