@@ -107,7 +107,8 @@ function holdBackSuppressed(
   email: StoredEmail,
   wanted: readonly string[],
   suppressed: ReadonlySet<string>,
-): { allowed: string[]; heldBack: string[] } {
+): { allowed: readonly string[]; heldBack: string[] } {
+  if (suppressed.size === 0) return { allowed: wanted, heldBack: [] };
   const isSuppressed = (recipient: string) =>
     suppressed.has(suppressionKey(asked(email, recipient)));
   return {
@@ -131,7 +132,7 @@ async function handCopies(
   claimed: ClaimedMessage,
   email: StoredEmail,
   sender: Sender,
-  recipients: string[],
+  recipients: readonly string[],
   mayBegin: () => boolean,
 ): Promise<Handing> {
   const copies = copiesFor(deps, email, recipients);

@@ -54,16 +54,20 @@ const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
 /** Emails composed at a time: signing has four threads. */
 const MADE_AT_A_TIME = 8;
 const MADE_IN_A_TURN = 2;
-/** Claimed emails for every connection that the relays may have. */
-const IN_HAND_PER_CONNECTION = 16;
+/**
+ * Claimed emails for every connection that the relays may have. A claim of 128 and loading it cost
+ * each email two thirds of what a claim of 64 does.
+ */
+const IN_HAND_PER_CONNECTION = 32;
 /** Two small records cost the server twice as much as one larger record. */
 const WORTH_ANOTHER_RECORD = 32;
 /**
- * A record of 14 costs nearly as much as one of 64. A lone email waits for nobody. On Citus a
- * record covers one shard, and most of its cost is planning: it waits for more.
+ * A record of 14 costs nearly as much as one of 64; with 128 each outcome costs a quarter less than
+ * with 64. A lone email waits for nobody. On Citus a record covers one shard, and most of its cost
+ * is planning: it waits for more.
  */
-const RECORDED_TOGETHER = 64;
-const RECORDED_WITHIN_MS = 20;
+const RECORDED_TOGETHER = 128;
+const RECORDED_WITHIN_MS = 30;
 const RECORDED_ON_CITUS_WITHIN_MS = 200;
 /**
  * On stop, dialogues that have begun get the first time, everything together the second. Shorter
@@ -327,17 +331,17 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   function noteTrouble({ claimed, next, handOver }: Outcome, err?: Error): void {
-    const message = showId('msg_', claimed.messageId);
+    const message = () => showId('msg_', claimed.messageId);
     if (handOver?.recipients.some(({ result }) => result === 'unknown')) {
       deps.metrics.unknownOutcomes.inc();
       log.warn(
-        { message },
+        { message: message() },
         'the connection broke after the email was handed over: nobody knows whether the relay has it',
       );
     }
     if (next.state === 'set aside') {
       deps.metrics.setAside.inc();
-      log.error({ err, message, reason: next.reason }, 'an email was set aside');
+      log.error({ err, message: message(), reason: next.reason }, 'an email was set aside');
     }
   }
 

@@ -203,5 +203,5 @@ function freeBoundary(kind: string, messageId: string, verbatim: readonly Buffer
 }
 
 function emailDate(date: Date): string {
-  return date.toUTCString().replace('GMT', '+0000');
+  return `${date.toUTCString().slice(0, -'GMT'.length)}+0000`;
 }

@@ -1,9 +1,11 @@
 // Plans: a statement that was prepared while a table was empty must not be run as if it still were.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordEvents } from '../../src/events/record.ts';
 import { uuidToBytes } from '../../src/ids.ts';
+import { claimDue } from '../../src/queue/due.ts';
 import { makeDays } from '../../src/store/partitions.ts';
-import { openDatabase, type Queryable } from '../../src/store/pool.ts';
+import { type Database, joined, openDatabase, type Queryable } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeAccount } from '../support/service.ts';
 
@@ -84,11 +86,46 @@ it('recording 200 events reads each message a few times, although there was one 
   expect(read).toBeLessThan(200 * 6);
 });
 
-/** Rows of messages and events that this transaction read, whatever it did with them. */
-async function readOf(client: Queryable): Promise<number> {
+// So are those of a claim.
+it.each([
+  ['empty', 0],
+  ['long', 20_000],
+])(
+  'a claim of 100 reads each a few times, if the queue was %s when it was first made',
+  async (_, queued) => {
+    const { database } = test;
+    const accounts = await Promise.all(Array.from({ length: 3 }, () => makeAccount(database)));
+    const queue = (client: Queryable, count: number) =>
+      client.query(
+        `INSERT INTO due_messages (account_id, message_id, due_at, size)
+       SELECT a, gen_random_uuid(), clock_timestamp(), 100 FROM unnest($1::bigint[]) a, generate_series(1, $2)`,
+        [accounts.map(({ id }) => id), count],
+      );
+    await queue(database, queued);
+    await database.query('VACUUM ANALYZE due_messages');
+    // One connection, so that it is the first claim's plan.
+    const fresh = openDatabase(test.url, { connections: 1, onIdleError: () => undefined });
+    const lease = { id: randomUUID(), holds: () => true };
+    const claim = async (client: Database) =>
+      (await claimDue(client, lease, { most: 100, after: 0, full: [] }))?.rows.length ?? 0;
+    for (let time = 0; time < 8; time++) await claim(fresh);
+    await queue(database, 5000);
+    const read = await fresh.transaction(async (client) => {
+      expect(await claim(joined(client))).toBeGreaterThanOrEqual(100);
+      return await readOf(client, 'due_messages');
+    });
+    await fresh.close();
+    await database.query('DELETE FROM due_messages');
+    expect(read).toBeLessThan(5000);
+  },
+);
+
+/** Rows that this transaction read, whatever it did with them. */
+async function readOf(client: Queryable, tables = '(messages|events)_.*'): Promise<number> {
   const [stats] = await client.query<{ read: number }>(
     `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read
-     FROM pg_stat_xact_user_tables WHERE relname ~ '^(messages|events)_'`,
+     FROM pg_stat_xact_user_tables WHERE relname ~ ('^' || $1::text || '$')`,
+    [tables],
   );
   return stats!.read;
 }

@@ -1,9 +1,10 @@
 -- Takes ready emails for a delivery process: one round over the lanes, from where its last round
 -- stopped. Each account gets the same share of the room, whatever others have queued; what one does
 -- not use is left for the next round. Called by queue/due.ts. Reads one index entry per lane and
--- the emails it takes, never a backlog. Plans for a lane must use due_messages_ready, even those
--- made while the table is empty: hence the settings. They are kept (plan_cache_mode overrides that
--- of our connections), because the same statements run for one lane after another.
+-- the emails it takes, never a backlog. Plans are kept (plan_cache_mode overrides that of our
+-- connections): planning took half of a claim of 64. They must use due_messages_ready, even those
+-- made while the table is empty, and join by nested loops: hence the settings. With another join
+-- a kept plan read the whole queue.
 -- p_by: nothing is claimed later than this; null: no limit. share: a lane that gave fewer of this
 -- class has none ready left, and no lane was left out; null for one with a limit of its own, which
 -- may have more as soon as one of its emails is finished. p_apart: the tables are distributed. Then
@@ -16,7 +17,8 @@ CREATE OR REPLACE FUNCTION claim_due(
   now_ms double precision, last_lane bigint, share integer
 ) LANGUAGE plpgsql
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off
-  SET plan_cache_mode = auto AS $$
+  SET enable_hashjoin = off SET enable_mergejoin = off
+  SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   lanes bigint[] := '{}';
@@ -53,7 +55,8 @@ BEGIN
       IF lane <> ALL (p_full) AND NOT EXISTS (
            SELECT FROM accounts a WHERE a.id = lane
              AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND best > 0
-                  OR a.delivery_limit <= (SELECT count(*) FROM due_messages h WHERE h.account_id = a.id AND h.state = 'in hand'))) THEN
+                  OR a.delivery_limit IS NOT NULL AND a.delivery_limit
+                       <= (SELECT count(*) FROM due_messages h WHERE h.account_id = a.id AND h.state = 'in hand'))) THEN
         lanes := lanes || lane;
         firsts := firsts || best;
       END IF;

@@ -34,7 +34,8 @@ BEGIN
         WHERE l.class IS NOT NULL AND l.account_id <> ALL ($3)
           AND NOT EXISTS (SELECT FROM %2$s a WHERE a.id = l.account_id
                           AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND l.class > 0
-                               OR a.delivery_limit <= (SELECT count(*) FROM %1$s h WHERE h.account_id = a.id AND h.state = 'in hand')))
+                               OR a.delivery_limit IS NOT NULL AND a.delivery_limit
+                                 <= (SELECT count(*) FROM %1$s h WHERE h.account_id = a.id AND h.state = 'in hand')))
         LIMIT $2) r $lanes$, here.due, here.accounts)
       USING p_after, p_lanes, p_full
     LOOP
