@@ -94,7 +94,7 @@ async function write(
   const leftOver = outcomes.flatMap(({ claimed, next }) =>
     next.state === 'finished' ? [] : [{ claimed, next }],
   );
-  await database.prepared('record-outcomes', RECORD_SQL, [
+  await database.call('record-outcomes', RECORD_SQL, [
     ...recordEventsValues(
       outcomes.flatMap((outcome) => outcome.events),
       nowMs,

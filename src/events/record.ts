@@ -63,7 +63,7 @@ export async function recordEvents<Event extends NewEvent>(
   nowMs: number,
 ): Promise<Event[]> {
   if (events.length === 0) return [];
-  const rows = await client.prepared<{ n: number }>('record-events', RECORD_EVENTS_SQL, [
+  const rows = await client.call<{ n: number }>('record-events', RECORD_EVENTS_SQL, [
     ...recordEventsValues(events, nowMs),
     client.home(events.map(({ accountId }) => accountId)),
   ]);

@@ -151,7 +151,7 @@ async function knownEmails(
   reports: readonly MatchedReport[],
 ): Promise<Map<string, KnownEmail>> {
   const accounts = reports.map(({ email }) => email.accountId);
-  const rows = await client.prepared<KnownEmail & { uuid: string }>(
+  const rows = await client.call<KnownEmail & { uuid: string }>(
     'reported-emails',
     `SELECT uuid, recipients, stream, queued, is_full AS full, struck
      FROM reported_emails($1::bigint[], $2::uuid[], '${DEFAULT_STREAM}', ${MOST_EVENTS_OF_A_MAIL}, $3::bigint[])`,

@@ -110,7 +110,7 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
   wanted: readonly Wanted[],
   { name, columns }: { name: string; columns: string },
 ): Promise<Row[]> {
-  return await database.prepared<Row>(
+  return await database.call<Row>(
     name,
     `SELECT account_id AS "accountId", id AS uuid, door, recipients, subject, tags, template,
             scheduled_at AS "scheduledAt", head, ${columns}, version, track_opens AS "trackOpens",
@@ -118,7 +118,6 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
      FROM load_emails(${WANTED_COLUMNS.asArguments()}, p_apart => $${WANTED_COLUMNS.length + 1},
                       p_default_stream => '${DEFAULT_STREAM}')`,
     [...WANTED_COLUMNS.values(wanted), database.home([]) !== null],
-    'binary',
   );
 }
 

@@ -75,13 +75,12 @@ export async function claimDue(
   { most, after, full }: Room,
   doneBy: Date | null = null,
 ): Promise<Claim | undefined> {
-  const rows = await database.prepared<ClaimedRow>(
+  const rows = await database.call<ClaimedRow>(
     'claim-due',
     `SELECT account_id AS "accountId", message_id AS uuid, class, claims, attempts, remaining, unknown, size,
             now_ms AS "atMs", last_lane AS "lastLane", share
      FROM claim_due($1, $2, $3, $4, $5, $6, $7)`,
     [lease.id, after, most, LANES_A_ROUND, full, database.home([]) !== null, doneBy],
-    'binary',
   );
   return claimOf(lease, rows, most);
 }

@@ -186,7 +186,7 @@ async function acceptSends(
   closed: 'relay-down' | 'queue-full' | null,
   doneBy: Date | null,
 ): Promise<Verdict[]> {
-  const rows = await database.prepared<AllowanceRow | ListedRow | VerdictRow>(
+  const rows = await database.call<AllowanceRow | ListedRow | VerdictRow>(
     'accept-sends',
     ACCEPT_SQL,
     [

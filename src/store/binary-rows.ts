@@ -67,6 +67,7 @@ function dataRow(start: number, length: number, bytes: Buffer, columns: Read[]) 
 
 const { BOOL, BYTEA, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, UUID } = pg.types.builtins;
 const TEXTS = 1009;
+const VOID = 2278;
 
 /** A value of these bytes. */
 type Read = (bytes: Buffer, at: number, end: number) => unknown;
@@ -76,8 +77,9 @@ const int8 = (bytes: Buffer, at: number): number =>
 
 const text = (bytes: Buffer, at: number, end: number): string => bytes.toString('utf8', at, end);
 
-/** A statement that asks for binary rows selects no other types. */
+/** A call returns no other types. */
 const READS = new Map<number, Read>([
+  [VOID, () => ''],
   [BOOL, (bytes, at) => bytes[at] === 1],
   [INT2, (bytes, at) => bytes.readInt16BE(at)],
   [INT4, (bytes, at) => bytes.readInt32BE(at)],

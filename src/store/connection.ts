@@ -81,9 +81,13 @@ export interface Connection extends pg.Client {
   giveUp(reason: Error): void;
 }
 
+/** What the server does with the plan of a prepared statement. */
+export type Plans = 'made for the values' | 'kept';
+
 export interface ConnectionPlan {
   servers: Servers;
   patience: Patience;
+  plans: Plans;
   /** For the heartbeat: asks even while the server is silent. */
   evenInSilence: boolean;
   /** All open connections, for the beats. */
@@ -175,7 +179,11 @@ class ServerConnection extends pg.Client implements Connection {
   async begin(): Promise<void> {
     if (this.#serverPid !== undefined) return;
     const { statementMs, lockMs } = this.#plan.patience;
-    const settings = { ...SETTINGS, statement_timeout: statementMs, lock_timeout: lockMs };
+    const settings = {
+      ...SETTINGS,
+      ...{ plan_cache_mode: PLAN_MODES[this.#plan.plans] },
+      ...{ statement_timeout: statementMs, lock_timeout: lockMs },
+    };
     const calls = Object.entries(settings).map(
       ([name, value]) => `set_config('${name}', '${value}', false)`,
     );
@@ -257,21 +265,25 @@ class ServerConnection extends pg.Client implements Connection {
 /**
  * What we answer with 202 must be on disk, whatever the server's default is.
  *
- * Plans are made for the values at hand and not kept: a kept plan is often made while the queue is
- * empty, and stays after the queue has grown. Claiming 128 of 50,000 due rows with such a plan took
- * 28 s instead of 12 ms. Functions that run for every batch keep theirs, and say how they stay good
- * (accept_sends.sql, record_events.sql).
- *
  * No JIT: where it is on, as in Debian's servers, a plan that looks expensive is compiled: 551 ms
  * for what takes 0.04 ms.
  */
 const SETTINGS = {
   synchronous_commit: 'on',
   timezone: 'UTC',
-  plan_cache_mode: 'force_custom_plan',
   jit: 'off',
   // For a process that is frozen inside a transaction: nobody else should wait for its locks.
   idle_in_transaction_session_timeout: 60_000,
+};
+
+/**
+ * A kept plan is often made while the queue is empty, and stays after the queue has grown. Claiming
+ * 128 of 50,000 due rows with such a plan took 28 s instead of 12 ms. The call of a function has
+ * one plan only; those of the statements in it are the function's affair.
+ */
+const PLAN_MODES: Record<Plans, string> = {
+  'made for the values': 'force_custom_plan',
+  kept: 'force_generic_plan',
 };
 
 /** The server answers, and the connections we have still work. */

@@ -83,8 +83,8 @@ export function withPartitions(database: Database, maker: Database = database): 
     near: () => complete,
     nodes: () => [{ name: 'database', database: complete }],
     query: (text, values) => again(() => database.query(text, values)),
-    prepared: (name, text, values, rows) =>
-      again(() => database.prepared(name, text, values, rows)),
+    prepared: (name, text, values) => again(() => database.prepared(name, text, values)),
+    call: (name, text, values) => again(() => database.call(name, text, values)),
     transaction: (work) => again(() => database.transaction(work)),
     close: () => database.close(),
   };

@@ -9,21 +9,28 @@ import {
   connectionClass,
   PATIENCE,
   type Patience,
+  type Plans,
   type Statement,
 } from './connection.ts';
 import { openServers, type Servers } from './servers.ts';
 
 export interface Database {
   query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /**
-   * The same, parsed once per connection: for statements of the hot paths. Rows look the same in
-   * either format; the binary one is for many bytes, and knows only the types in binary-rows.ts.
-   */
+  /** The same, parsed once per connection: for statements of the hot paths. */
   prepared<Row = Record<string, unknown>>(
     name: string,
     text: string,
     values: unknown[],
-    rows?: 'text' | 'binary',
+  ): Promise<Row[]>;
+  /**
+   * The same for a statement that does nothing but call one of our functions, which returns the
+   * types in binary-rows.ts. Its plan is kept: planning it again each time copied all its values,
+   * a tenth of what accepting a batch cost the server.
+   */
+  call<Row = Record<string, unknown>>(
+    name: string,
+    text: string,
+    values: unknown[],
   ): Promise<Row[]>;
   /**
    * Reads the only value of the only row that the statement selects into `whole`, which has its
@@ -75,7 +82,7 @@ export const joined = (client: Queryable): Database => ({
 });
 
 /** What a function that joins a caller's transaction needs. */
-export type Queryable = Pick<Database, 'query' | 'prepared' | 'readValue' | 'home'>;
+export type Queryable = Pick<Database, 'query' | 'prepared' | 'call' | 'readValue' | 'home'>;
 
 /** A database that is not distributed. */
 const oneServer = (
@@ -97,21 +104,31 @@ export interface PoolOptions {
   evenInSilence?: boolean;
 }
 
+/** Of its connections: calls are short, and come in batches. */
+const CALLS_PART = 1 / 3;
+
 type Lent = Connection & Pick<pg.PoolClient, 'release'>;
 
 export function openDatabase(from: string | Servers, options: PoolOptions): Database {
   const servers = typeof from === 'string' ? openServers(from) : from;
   const { patience = PATIENCE.upkeep, evenInSilence = false } = options;
   const open = new Set<Connection>();
-  const pool = new pg.Pool({
-    Client: connectionClass({ servers, patience, evenInSilence, open }),
-    max: options.connections,
-    connectionTimeoutMillis: patience.waitMs,
-  });
   let closing = false;
-  pool.on('error', (error) => {
-    if (!closing) options.onIdleError(error);
-  });
+  function openPool(plans: Plans, max: number): pg.Pool {
+    const pool = new pg.Pool({
+      Client: connectionClass({ servers, patience, plans, evenInSilence, open }),
+      max,
+      connectionTimeoutMillis: patience.waitMs,
+    });
+    pool.on('error', (error) => {
+      if (!closing) options.onIdleError(error);
+    });
+    return pool;
+  }
+  // Whether plans are kept is a setting of the connection.
+  const forCalls = Math.floor(options.connections * CALLS_PART);
+  const pool = openPool('made for the values', options.connections - forCalls);
+  const calls = forCalls === 0 ? pool : openPool('kept', forCalls);
 
   const forgetSilence = evenInSilence
     ? () => undefined
@@ -125,21 +142,21 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     : undefined;
 
   /** A connection to the server that accepts writes; each of several is tried once. */
-  async function borrow(): Promise<Lent> {
+  async function borrow(from: pg.Pool): Promise<Lent> {
     for (let left = servers.count; ; left--) {
       const silence = evenInSilence ? undefined : servers.silence();
       if (silence !== undefined) throw silence;
       try {
-        return await borrowHere();
+        return await borrowHere(from);
       } catch (error) {
         if (left <= 1 || !isConnectionFault(error)) throw error;
       }
     }
   }
 
-  async function borrowHere(): Promise<Lent> {
+  async function borrowHere(from: pg.Pool): Promise<Lent> {
     for (;;) {
-      const lent = (await pool.connect()) as unknown as Lent;
+      const lent = (await from.connect()) as unknown as Lent;
       if (lent.isStale()) {
         lent.release(true);
         continue;
@@ -154,18 +171,20 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     }
   }
 
-  async function once<Result>(ask: (lent: Lent) => Promise<Result>): Promise<Result> {
-    const lent = await borrow();
-    let broken: unknown;
-    try {
-      return await ask(lent);
-    } catch (error) {
-      broken = error;
-      throw error;
-    } finally {
-      lent.release(lent.isStale() || isConnectionFault(broken));
-    }
-  }
+  const onceOf =
+    (from: pg.Pool): Over =>
+    async (ask) => {
+      const lent = await borrow(from);
+      let broken: unknown;
+      try {
+        return await ask(lent);
+      } catch (error) {
+        broken = error;
+        throw error;
+      } finally {
+        lent.release(lent.isStale() || isConnectionFault(broken));
+      }
+    };
 
   /**
    * A backend that waits for a standby, for example, would keep its place at the server forever
@@ -178,7 +197,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
   async function inTransaction<Result>(
     work: (client: Queryable) => Promise<Result>,
   ): Promise<Result> {
-    const lent = await borrow();
+    const lent = await borrow(pool);
     let broken = false;
     try {
       await lent.ask({ text: 'BEGIN' });
@@ -199,13 +218,13 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
   }
 
   const database: Database = {
-    ...queries(once),
+    ...queries(onceOf(pool), onceOf(calls)),
     ...oneServer(() => database),
     transaction: inTransaction,
     async close() {
       closing = true;
       forgetSilence();
-      await pool.end();
+      await Promise.all([...new Set([pool, calls])].map((it) => it.end()));
       clearInterval(beats);
     },
   };
@@ -215,13 +234,13 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
 /** Over a connection that is lent for this statement, or for a whole transaction. */
 type Over = <Result>(ask: (lent: Connection) => Promise<Result>) => Promise<Result>;
 
-function queries(over: Over): Queryable {
-  const rowsOf = <Row>(statement: Statement): Promise<Row[]> =>
-    over(async (lent) => (await lent.ask(statement)).rows as Row[]);
+function queries(over: Over, overCalls: Over = over): Queryable {
+  const rowsOf = <Row>(via: Over, statement: Statement): Promise<Row[]> =>
+    via(async (lent) => (await lent.ask(statement)).rows as Row[]);
   return {
-    query: (text, values) => rowsOf({ text, ...(values === undefined ? {} : { values }) }),
-    prepared: (name, text, values, rows) =>
-      rowsOf({ name, text, values, binary: rows === 'binary' }),
+    query: (text, values) => rowsOf(over, { text, ...(values === undefined ? {} : { values }) }),
+    prepared: (name, text, values) => rowsOf(over, { name, text, values }),
+    call: (name, text, values) => rowsOf(overCalls, { name, text, values, binary: true }),
     readValue: (select, whole) => over((lent) => lent.readValue(select, whole)),
     home: () => null,
   };

@@ -88,7 +88,7 @@ interface TakenRow extends EndpointRow {
  * short ones. A short one that is not returned is lost.
  */
 export async function takeDue(database: Database, nowMs: number, wanted: Wanted): Promise<Taken[]> {
-  const rows = await database.prepared<TakenRow>('take-webhooks', TAKE_SQL, [
+  const rows = await database.call<TakenRow>('take-webhooks', TAKE_SQL, [
     new Date(nowMs),
     wanted.lease,
     wanted.leaseMs,

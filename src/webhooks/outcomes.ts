@@ -65,7 +65,7 @@ export async function recordNews(
 ): Promise<void> {
   const outcomes = news.flatMap(({ outcome }) => outcome ?? []);
   const sorted = outcomes.map(({ delivery }) => delivery.deliveryUuid).sort();
-  await database.prepared('record-webhook-news', RECORD_SQL, [
+  await database.call('record-webhook-news', RECORD_SQL, [
     ...OUTCOME_COLUMNS.values(outcomes),
     ...CHANGE_COLUMNS.values(changesOf(news)),
     sorted[0] ?? NO_DELIVERY,

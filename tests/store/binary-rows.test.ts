@@ -22,7 +22,7 @@ const NUMBERS = [0, -1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 
 it.each(['text', 'binary'] as const)('the %s format first', async (first) => {
   await test.database.transaction(async (client) => {
     const ask = (rows: 'text' | 'binary') =>
-      client.prepared(`everything as ${rows}`, EVERYTHING, [NUMBERS], rows);
+      client[rows === 'text' ? 'prepared' : 'call'](`all as ${rows}`, EVERYTHING, [NUMBERS]);
     const [one, other] = [await ask(first), await ask(first === 'text' ? 'binary' : 'text')];
     expect(one).toEqual(other);
     expect(one.map(({ big }) => big)).toEqual(NUMBERS);
@@ -32,14 +32,14 @@ it.each(['text', 'binary'] as const)('the %s format first', async (first) => {
 });
 
 it('a statement without rows, or without columns', async () => {
-  const none = await test.database.prepared('none', 'SELECT 1 AS n WHERE false', [], 'binary');
+  const none = await test.database.call('none', 'SELECT 1 AS n WHERE false', []);
   expect(none).toEqual([]);
-  expect(await test.database.prepared('void', 'SELECT', [], 'binary')).toEqual([{}]);
+  expect(await test.database.call('void', 'SELECT', [])).toEqual([{}]);
 });
 
 it('a type that nobody reads is refused, and the connection is used further', async () => {
   await test.database.transaction(async (client) => {
-    const asked = client.prepared('odd', `SELECT '1 day'::interval AS odd`, [], 'binary');
+    const asked = client.call('odd', `SELECT '1 day'::interval AS odd`, []);
     await expect(asked).rejects.toThrow('not read in the binary format');
     expect(await client.query('SELECT 1 AS n').catch(() => [])).toBeDefined();
   });

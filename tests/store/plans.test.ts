@@ -151,6 +151,21 @@ it('recording locks few tables, however many days are kept', async () => {
   expect(taken!.locks).toBeLessThan(64);
 });
 
+it('the plan of a call is kept, that of another statement is made for its values', async () => {
+  // Of three connections one is for calls, so each kind can be asked for what it has prepared.
+  const database = openDatabase(test.url, { connections: 3, onIdleError: () => undefined });
+  const LOOK = `SELECT generic_plans AS kept, custom_plans AS made FROM pg_prepared_statements
+                WHERE name = $1::text`;
+  const plansOf = async (ask: 'call' | 'prepared') => {
+    for (let time = 0; time < 8; time++)
+      await database[ask]('add', 'SELECT $1::integer + 1 AS n', [time]);
+    return (await database[ask](`look at ${ask}`, LOOK, ['add']))[0];
+  };
+  expect(await plansOf('call')).toEqual({ kept: 8, made: 0 });
+  expect(await plansOf('prepared')).toEqual({ kept: 0, made: 8 });
+  await database.close();
+});
+
 it('connections compile no plans and commit to disk, also where the URL has options of its own', async () => {
   const url = `${test.url}?options=${encodeURIComponent('-c jit=on -c synchronous_commit=off')}`;
   const database = openDatabase(url, { connections: 1, onIdleError: () => undefined });

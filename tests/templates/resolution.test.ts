@@ -45,6 +45,7 @@ beforeAll(async () => {
       queries++;
       return test.database.prepared(name, text, values);
     },
+    call: test.database.call,
     readValue: test.database.readValue,
     home: test.database.home,
   };

@@ -33,6 +33,9 @@ export const queryable = (client: pg.Client): Queryable => ({
   async prepared<Row>(name: string, text: string, values: unknown[]) {
     return (await client.query({ name, text, values })).rows as Row[];
   },
+  async call<Row>(name: string, text: string, values: unknown[]) {
+    return (await client.query({ name, text, values })).rows as Row[];
+  },
   readValue: (select, whole) => readValue(client.query(copyOut(select)), whole),
   home: () => null,
 });

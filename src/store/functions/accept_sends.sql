@@ -83,8 +83,8 @@ BEGIN
       WHERE extract(epoch FROM excluded.created_at - kept.created_at) > kept.kept_seconds;
     GET DIAGNOSTICS written = ROW_COUNT;
   END IF;
-  -- If every key was written, none was there before.
-  IF keyed AND written < cardinality(array_remove(p_idempotency_key, NULL)) THEN
+  -- If every key was written, none was there before. Citus counts those that were not, too.
+  IF keyed AND (p_apart OR written < cardinality(array_remove(p_idempotency_key, NULL))) THEN
     FOREACH home IN ARRAY homes LOOP
       FOR found_key IN
         SELECT t.n, kept.message_id, kept.request_hash = t.request_hash AS same

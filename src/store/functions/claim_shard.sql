@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION claim_shard(
   account_id bigint, message_id uuid, class smallint, claims integer, attempts integer, remaining text[], unknown text[], size integer,
   share integer
 ) LANGUAGE plpgsql
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off AS $$
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off
+  SET plan_cache_mode = force_custom_plan AS $$
 #variable_conflict use_column
 DECLARE
   here CONSTANT bigint := get_shard_id_for_distribution_column('due_messages', p_lanes[1]);

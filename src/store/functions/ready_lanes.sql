@@ -5,7 +5,7 @@
 -- one has only its urgent email.
 CREATE OR REPLACE FUNCTION ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])
 RETURNS TABLE (home bigint[], firsts smallint[], last_lane bigint, lanes integer) LANGUAGE plpgsql
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
   here record;
   found_lanes bigint[] := '{}';

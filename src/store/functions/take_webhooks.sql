@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION take_webhooks(
   account_id bigint, endpoint_id uuid, url text, fifo boolean, secret bytea, previous_secret bytea, previous_until timestamptz,
   failures integer, failing_since timestamptz, paused_until timestamptz,
   delivery_id uuid, message_id uuid, event_id uuid, attempts integer, is_due boolean
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 #variable_conflict use_column
 DECLARE
   here record;
