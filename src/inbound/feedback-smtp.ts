@@ -4,7 +4,12 @@
 // the operator trusts. A report is answered with 250 only after it is recorded or kept; if we fail,
 // the relay keeps it and tries again.
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerSession,
+} from 'smtp-server';
 import { Problem } from '../errors.ts';
 import { keepEmail, type ReasonToKeep } from '../feedback/kept.ts';
 import type { Matcher } from '../feedback/match.ts';
@@ -78,6 +83,7 @@ export async function startFeedbackListener(
   const couldNotLookUp = recurringFault(deps.log, 'error', 'could not look up a return path');
   const couldNotRecord = recurringFault(deps.log, 'error', 'could not record a report');
   const places = createPlaces(PLACES);
+  const recipients: Recipients = new WeakMap();
   const refused = new Set<string>();
   const server = new SMTPServer({
     name: deps.bounceDomain,
@@ -102,8 +108,10 @@ export async function startFeedbackListener(
     onRcptTo: (address, session, done) => {
       readRecipient(deps, address.address).then(
         (recipient) => {
+          if (recipient === undefined) return done(wrongAddress(session));
+          recipients.set(address, recipient);
           if (typeof recipient === 'object') places.prove(session);
-          done(recipient === undefined ? wrongAddress(session) : null);
+          done(null);
         },
         (error: Error) => {
           couldNotLookUp(error);
@@ -112,7 +120,7 @@ export async function startFeedbackListener(
       );
     },
     onData: (stream, session, done) => {
-      take(deps, places, stream, session).then(
+      take(deps, places, recipients, stream, session).then(
         () => done(null, 'recorded'),
         (error: Error & { responseCode?: number }) => {
           if (error.responseCode !== undefined) return done(error);
@@ -166,11 +174,14 @@ function wrongAddress(session: SMTPServerSession): Error {
 /** Mailboxes that anyone may write to: for programs that complain, and for people. */
 type Mailbox = 'complaints' | 'people';
 
-/** What a recipient address lets its sender speak about, or whose it is; undefined: not ours. */
-async function readRecipient(
-  deps: FeedbackDeps,
-  address: string,
-): Promise<Subject | Probe | Mailbox | undefined> {
+/** What a recipient address lets its sender speak about, or whose it is. */
+type Recipient = Subject | Probe | Mailbox;
+
+/** By the address of an envelope, for those that were accepted. */
+type Recipients = WeakMap<SMTPServerAddress, Recipient>;
+
+/** Undefined: not ours. */
+async function readRecipient(deps: FeedbackDeps, address: string): Promise<Recipient | undefined> {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at).toLowerCase();
   const host = address.slice(at + 1).toLowerCase();
@@ -202,16 +213,18 @@ interface Probe {
 async function take(
   deps: FeedbackDeps,
   places: Places,
+  recipients: Recipients,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<void> {
   const { raw, whole } = await readBeginning(stream);
   if (stream.sizeExceeded) throw refusal(552, 'the report is larger than 50 MB');
   const network = networkOf(session.remoteAddress);
-  const received = await read(deps, raw, network);
+  const wasRead = deps.recorder.expect();
+  const received = await read(deps, raw, network).finally(wasRead);
   const trust = once(() => isTrusted(deps, session, whole ? raw : undefined, received));
-  for (const { address } of session.envelope.rcptTo) {
-    const recipient = await readRecipient(deps, address);
+  for (const addressed of session.envelope.rcptTo) {
+    const recipient = recipients.get(addressed);
     if (typeof recipient === 'object' && 'probe' in recipient) {
       await noteReturn(deps.database, recipient.probe);
       deps.log.info('a probe of the return path came back');
@@ -232,7 +245,7 @@ async function take(
     const { mailFrom } = session.envelope;
     const from = mailFrom ? mailFrom.address : '';
     const about = subject?.email;
-    const email = { raw, received, why, from, network, recipient: address, about };
+    const email = { raw, received, why, from, network, recipient: addressed.address, about };
     const kept = await keepEmail(deps.database, email, deps.clock.nowMs());
     if (!kept) throw refusal(452, 'the mailbox is full, try again later');
   }

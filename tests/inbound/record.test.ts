@@ -1,7 +1,14 @@
-// Whatever a report says can be stored: any text, any number of recipients, together with others.
+// Whatever a report says can be stored: any text, any number of recipients. What arrives together is
+// recorded together.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openReportRecorder, type ReportRecorder } from '../../src/feedback/record.ts';
+import { recipientResult } from '../../src/feedback/dsn.ts';
+import {
+  type MatchedReport,
+  openReportRecorder,
+  type ReportRecorder,
+} from '../../src/feedback/record.ts';
 import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
@@ -87,4 +94,32 @@ it('never fails, alone or together', async () => {
     'SELECT address FROM suppressions',
   );
   for (const { address } of rows) expect(['ada@example.net', 'bob@example.net']).toContain(address);
+});
+
+it('a report waits a moment for one that is being read', async () => {
+  const delivered = (response: string): MatchedReport => ({
+    email: { accountId: account.id, messageId },
+    about: 'named',
+    report: makeReport(
+      'dsn',
+      [recipientResult('ada@example.net', { action: 'delivered', smtp_response: response })],
+      original,
+    ),
+  });
+  /** Whether they were recorded in one transaction, though the second came later. */
+  const areTogether = async (turn: string) => {
+    const wasRead = recorder.expect();
+    const first = recorder.record(delivered(`250 first ${turn}`));
+    for (let turns = 0; turns < 3; turns++) await othersTurn();
+    wasRead();
+    await Promise.all([first, recorder.record(delivered(`250 second ${turn}`))]);
+    const rows = await service.database.query<{ transaction: string }>(
+      `SELECT DISTINCT xmin::text AS transaction FROM events
+       WHERE account_id = $1 AND detail->>'smtp_response' LIKE '250 % ' || $2`,
+      [account.id, turn],
+    );
+    return rows.length === 1;
+  };
+  // The moment is ten milliseconds, which a busy machine may spend elsewhere.
+  for (let turn = 1; !(await areTogether(`turn ${turn}`)); turn++) expect(turn).toBeLessThan(50);
 });
