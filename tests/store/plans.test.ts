@@ -6,6 +6,7 @@ import { uuidToBytes } from '../../src/ids.ts';
 import { claimDue } from '../../src/queue/due.ts';
 import { makeDays } from '../../src/store/partitions.ts';
 import { type Database, joined, openDatabase, type Queryable } from '../../src/store/pool.ts';
+import { takeDue } from '../../src/webhooks/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeAccount } from '../support/service.ts';
 
@@ -117,6 +118,48 @@ it.each([
     await fresh.close();
     await database.query('DELETE FROM due_messages');
     expect(read).toBeLessThan(5000);
+  },
+);
+
+// And those that take webhooks.
+it.each([
+  ['short', 20],
+  ['long', 20_000],
+])(
+  'taking the webhooks of some endpoints reads those, if their backlogs were %s when it was first done',
+  async (_, waiting) => {
+    const { database } = test;
+    const { id: accountId } = await makeAccount(database);
+    await database.query(
+      `INSERT INTO webhook_endpoints (account_id, id, url, secret, fifo)
+       SELECT $1, gen_random_uuid(), 'https://hooks.example/', '', n % 2 = 0 FROM generate_series(1, 2000) n`,
+      [accountId],
+    );
+    const wait = (client: Queryable, count: number) =>
+      client.query(
+        `INSERT INTO webhook_due (account_id, endpoint_id, delivery_id, message_id, event_id, due_at)
+         SELECT $1, e.id, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now() - interval '1 minute'
+         FROM (SELECT id FROM webhook_endpoints WHERE account_id = $1 ORDER BY id LIMIT 20) e, generate_series(1, $2) n`,
+        [accountId, count / 20],
+      );
+    await wait(database, waiting);
+    await database.query('VACUUM ANALYZE webhook_due, webhook_endpoints');
+    const fresh = openDatabase(test.url, { connections: 1, onIdleError: () => undefined });
+    const take = (client: Database, endpoints: number) =>
+      takeDue(client, Date.now(), {
+        ...{ lease: randomUUID(), leaseMs: 60_000, endpoints, kept: 0, rowsEach: 32 },
+        ...{ served: [], short: [], inHand: [] },
+      });
+    for (let time = 0; time < 8; time++) await take(fresh, 1);
+    await wait(database, 20_000);
+    const read = await fresh.transaction(async (client) => {
+      const taken = await take(joined(client), 10);
+      expect(taken.map(({ rows }) => rows.length)).toEqual(Array(10).fill(32));
+      return await readOf(client, 'webhook_(due|endpoints)');
+    });
+    await fresh.close();
+    await database.query('DELETE FROM webhook_due');
+    expect(read).toBeLessThan(1000);
   },
 );
 

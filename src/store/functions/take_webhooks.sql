@@ -1,7 +1,9 @@
 -- Leases further endpoints of this server that have something due, and returns their rows and those
 -- of endpoints that run short. A short endpoint that is not returned is lost. Called by
 -- src/webhooks/leases.ts. On a distributed database each statement is about the accounts of one
--- shard (home); otherwise home is null and stands for all.
+-- shard (home); otherwise home is null and stands for all. Plans are kept: planning was most of a
+-- call. They must use the indexes and probe them row by row, even those made while the tables are
+-- empty: hence the settings. On Citus they are made each time, because Citus needs the values.
 CREATE OR REPLACE FUNCTION take_webhooks(
   p_now timestamptz, p_lease uuid, p_lease_ms integer, p_endpoints integer, p_kept integer, p_rows integer, p_in_hand uuid[],
   p_short_account_id bigint[], p_short_id uuid[], p_served_account_id bigint[], p_served_id uuid[]
@@ -9,7 +11,10 @@ CREATE OR REPLACE FUNCTION take_webhooks(
   account_id bigint, endpoint_id uuid, url text, fifo boolean, secret bytea, previous_secret bytea, previous_until timestamptz,
   failures integer, failing_since timestamptz, paused_until timestamptz,
   delivery_id uuid, message_id uuid, event_id uuid, attempts integer, is_due boolean
-) LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+) LANGUAGE plpgsql
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off
+  SET enable_hashjoin = off SET enable_mergejoin = off
+  SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   here record;
@@ -23,22 +28,33 @@ DECLARE
 BEGIN
   FOR here IN SELECT * FROM ROWS FROM (tables_here('webhook_due'), tables_here('accounts')) AS here (due, accounts) LOOP
     -- Jumps through the index from endpoint to endpoint: one probe each, which also tells its
-    -- earliest time, however long the backlogs are. Planned again each time: a plan made for an
-    -- empty table would not do for a backlog.
-    EXECUTE format($waiting$
+    -- earliest time, however long the backlogs are.
+    IF here.due = 'webhook_due'::regclass THEN
+      home := NULL;
       WITH RECURSIVE waiting AS (
-        (SELECT d.account_id, d.endpoint_id, d.due_at FROM %1$s d
+        (SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
          ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1)
         UNION ALL
         SELECT next.* FROM waiting w CROSS JOIN LATERAL (
-          SELECT d.account_id, d.endpoint_id, d.due_at FROM %1$s d
+          SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
           WHERE (d.account_id, d.endpoint_id) > (w.account_id, w.endpoint_id)
           ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1) next
       )
-      SELECT array_agg(account_id), array_agg(endpoint_id) FROM waiting WHERE due_at <= $1 $waiting$, here.due)
-      INTO accounts, endpoints USING p_now;
-    home := NULL;
-    IF here.due <> 'webhook_due'::regclass THEN
+      SELECT array_agg(w.account_id), array_agg(w.endpoint_id) INTO accounts, endpoints FROM waiting w WHERE w.due_at <= p_now;
+    ELSE
+      PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
+      EXECUTE format($waiting$
+        WITH RECURSIVE waiting AS (
+          (SELECT d.account_id, d.endpoint_id, d.due_at FROM %1$s d
+           ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1)
+          UNION ALL
+          SELECT next.* FROM waiting w CROSS JOIN LATERAL (
+            SELECT d.account_id, d.endpoint_id, d.due_at FROM %1$s d
+            WHERE (d.account_id, d.endpoint_id) > (w.account_id, w.endpoint_id)
+            ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1) next
+        )
+        SELECT array_agg(account_id), array_agg(endpoint_id) FROM waiting WHERE due_at <= $1 $waiting$, here.due)
+        INTO accounts, endpoints USING p_now;
       EXECUTE format('SELECT array_agg(DISTINCT id) FROM (SELECT unnest($1) AS id
                       UNION SELECT a.id FROM %s a WHERE a.id = ANY ($2)) found', here.accounts)
         INTO home USING accounts, p_short_account_id;
@@ -82,7 +98,7 @@ BEGIN
       SELECT array_agg(l.account_id), array_agg(l.id) INTO leased_accounts, leased FROM leased l;
       room := room - coalesce(cardinality(leased), 0);
     END IF;
-    -- Ten times a second there is nothing: planning the answer would be most of the cost.
+    -- Ten times a second there is nothing.
     CONTINUE WHEN leased IS NULL AND cardinality(p_short_id) = 0;
 
     RETURN QUERY
