@@ -36,6 +36,8 @@ SET check_function_bodies = off;
 
 -- Function in a file: load_emails(p_account_id bigint[], p_id uuid[], p_apart boolean, p_default_stream text)
 
+-- Function in a file: load_events(p_account_id bigint[], p_message_id uuid[], p_id uuid[], p_earliest uuid, p_latest uuid, p_home bigint[])
+
 -- Function in a file: queue_size_here(OUT mails double precision, OUT bytes double precision, OUT later double precision, OUT later_bytes double precision)
 
 -- Function in a file: ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])

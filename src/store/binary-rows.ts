@@ -65,7 +65,7 @@ function dataRow(start: number, length: number, bytes: Buffer, columns: Read[]) 
   return { name: 'dataRow', length, fields };
 }
 
-const { BOOL, BYTEA, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, UUID } = pg.types.builtins;
+const { BOOL, BYTEA, FLOAT8, INT2, INT4, INT8, JSONB, TEXT, TIMESTAMPTZ, UUID } = pg.types.builtins;
 const TEXTS = 1009;
 const VOID = 2278;
 
@@ -87,6 +87,8 @@ const READS = new Map<number, Read>([
   [FLOAT8, (bytes, at) => bytes.readDoubleBE(at)],
   [TEXT, text],
   [TEXTS, texts],
+  // Its version comes first.
+  [JSONB, (bytes, at, end) => JSON.parse(text(bytes, at + 1, end))],
   [UUID, (bytes, at, end) => bytesToUuid(bytes.subarray(at, end))],
   [TIMESTAMPTZ, (bytes, at) => new Date(int8(bytes, at) / 1000 + MS_TO_2000)],
   // A copy: what it came in would be kept for as long as it is.

@@ -9,7 +9,7 @@ import {
   SUBSCRIPTION,
 } from '../events/kinds.ts';
 import { showUuid } from '../ids.ts';
-import { among, byShard } from '../store/places.ts';
+import { byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 
 /** The kind of a message's event, or of an address's. */
@@ -29,15 +29,6 @@ export interface StoredEvent {
   relayMessageId: string;
   tags: string[];
 }
-
-/**
- * For `events e` left joined with `messages m`: a subscription event has no message. The message's
- * own relay id is for events older than the column.
- */
-export const EVENT_COLUMNS = `
-  e.account_id AS "accountId", e.message_id AS "messageUuid", e.id AS "eventUuid", e.kind,
-  to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS timestamp, e.sequence, e.recipients, e.detail,
-  coalesce(e.relay_message_id, m.relay_message_id, '') AS "relayMessageId", coalesce(m.tags, '{}') AS tags`;
 
 export function bodyOf(event: StoredEvent): Buffer {
   const { accountId: user_id, kind } = event;
@@ -104,25 +95,20 @@ async function loadGroup(database: Database, keys: readonly EventKey[]): Promise
   const accounts = keys.map((key) => key.accountId);
   const messages = keys.map((key) => key.messageUuid);
   const sorted = messages.toSorted();
-  return await database.prepared<StoredEvent>(
-    'load-events',
-    // The bounds limit the planner to the partitions of these days.
-    `SELECT ${EVENT_COLUMNS}
-     FROM unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS k (account_id, message_id, id)
-     JOIN events e ON e.account_id = k.account_id AND e.message_id = k.message_id AND e.id = k.id
-       AND e.message_id BETWEEN $4 AND $5 AND ${among('e.account_id', 6)}
-     LEFT JOIN messages m ON m.account_id = k.account_id AND m.id = k.message_id AND m.id BETWEEN $4 AND $5
-       AND ${among('m.account_id', 6)}`,
-    [
-      accounts,
-      messages,
-      keys.map((key) => key.eventUuid),
-      sorted[0],
-      sorted.at(-1),
-      database.home(accounts),
-    ],
-  );
+  return await database.call<StoredEvent>('load-events', LOAD_EVENTS_SQL, [
+    accounts,
+    messages,
+    keys.map((key) => key.eventUuid),
+    sorted[0],
+    sorted.at(-1),
+    database.home(accounts),
+  ]);
 }
+
+const LOAD_EVENTS_SQL = `
+  SELECT account_id AS "accountId", message_id AS "messageUuid", id AS "eventUuid", kind, at AS timestamp, sequence,
+         recipients, detail, relay_message_id AS "relayMessageId", tags
+  FROM load_events($1, $2, $3, $4, $5, $6)`;
 
 /** What an endpoint without named types gets. */
 export const HOOK_TYPES: readonly MessageHookType[] = Object.values(EVENT_KINDS).flatMap(

@@ -4,7 +4,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { Database } from '../store/pool.ts';
-import { bodyOf, EVENT_COLUMNS, eventIdOf, nameOf, type StoredEvent } from './event-body.ts';
+import {
+  bodyOf,
+  type EventKey,
+  eventIdOf,
+  loadEvents,
+  nameOf,
+  type StoredEvent,
+} from './event-body.ts';
 import { type PostResult, postWebhook } from './post.ts';
 import { attemptHeaders } from './sign.ts';
 
@@ -33,15 +40,18 @@ async function* newEvents(
   let seen = new Map<string, number>();
   let newestMs = startMs;
   while (!signal.aborted) {
-    const rows = await database.query<StoredEvent & { atMs: number }>(
-      `SELECT ${EVENT_COLUMNS}, extract(epoch FROM e.at)::float8 * 1000 AS "atMs"
-       FROM events e LEFT JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
-       WHERE e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $2 ORDER BY e.at`,
+    const rows = await database.query<EventKey & { atMs: number }>(
+      `SELECT account_id AS "accountId", message_id AS "messageUuid", id AS "eventUuid",
+              extract(epoch FROM at)::float8 * 1000 AS "atMs"
+       FROM events WHERE account_id = $1 AND sequence IS NOT NULL AND at >= $2 ORDER BY at`,
       [accountId, new Date(Math.max(startMs, newestMs - OVERLAP_MS))],
     );
-    for (const { atMs, ...event } of rows) {
-      if (seen.has(nameOf(event))) continue;
-      seen.set(nameOf(event), atMs);
+    const fresh = rows.filter((key) => !seen.has(nameOf(key)));
+    const events = await loadEvents(database, fresh);
+    for (const { atMs, ...key } of fresh) {
+      const event = events.get(nameOf(key));
+      if (event === undefined) continue;
+      seen.set(nameOf(key), atMs);
       newestMs = Math.max(newestMs, atMs);
       yield event;
     }

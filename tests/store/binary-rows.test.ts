@@ -15,6 +15,7 @@ const EVERYTHING = `
          '0198a000-ffff-7000-8000-00000000000a'::uuid AS id, '\\x00ff80'::bytea AS bytes,
          repeat('ß', 20000)::text AS long, decode(repeat('00ff', 3000), 'hex') AS many,
          '2026-02-28 23:59:59.123456+00'::timestamptz AS at, NULL::text AS nothing,
+         '{"a": [1, "ü\\u0001", null]}'::jsonb AS json, 'null'::jsonb AS json_null,
          ARRAY['a', '', 'ü "b"', ',{}']::text[] AS list, '{}'::text[] AS empty
   FROM unnest($1::bigint[]) AS n`;
 const NUMBERS = [0, -1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1];
