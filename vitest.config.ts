@@ -17,7 +17,7 @@ const CAMPAIGNS = [
   'tests/citus/*.test.ts',
   'tests/faults/{clock,database-silent,embedded-kill,kill,large-emails,promotion,relay-hangs}.test.ts',
   'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
-  'tests/install/{majors,package,rolling-upgrade}.test.ts',
+  'tests/install/{checkout,majors,package,rolling-upgrade}.test.ts',
   'tests/relays/{changing,failover}.test.ts',
   'tests/store/{backup,embedded-users}.test.ts',
   'tests/testing/{example,serve-sandbox}.test.ts',

@@ -571,6 +571,7 @@ CREATE TABLE processes (
   seen_at timestamp with time zone NOT NULL DEFAULT now(),
   stopped_at timestamp with time zone,
   opened_at text,
+  asked jsonb,
   CONSTRAINT processes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=70);
 

@@ -77,9 +77,10 @@ export async function startService(
  * METRICS_PORT.
  */
 async function goLive(shared: Shared): Promise<number | undefined> {
-  const { config, database, log, health, opened, address } = shared;
+  const { config, database, log, health, opened, address, asking } = shared;
   const openedAt = () => address.openedAt;
-  const signs = await startSignsOfLife({ database, log, roles: config.roles, openedAt });
+  const { asked } = asking;
+  const signs = await startSignsOfLife({ database, log, roles: config.roles, openedAt, asked });
   opened(signs, (it) => it.close());
   if (config.metricsPort === undefined) return undefined;
   const at = { host: config.metricsHost, port: config.metricsPort };

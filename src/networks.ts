@@ -46,3 +46,9 @@ export function networkOf(address: string): string {
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
     .join(':');
 }
+
+/** By any of the names and addresses that mean the machine itself. */
+export const isThisMachine = (hostname: string): boolean =>
+  ['localhost', '0.0.0.0', '[::1]', '[::]'].includes(hostname) ||
+  /^127\.[\d.]+$/.test(hostname) ||
+  hostname.endsWith('.localhost');

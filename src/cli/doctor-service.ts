@@ -8,11 +8,11 @@ import { listPauses } from '../accounts/pause.ts';
 import { addressKey } from '../addresses.ts';
 import type { Config } from '../config/config.ts';
 import { Problem } from '../errors.ts';
-import { bareAddress } from '../networks.ts';
+import { bareAddress, isThisMachine } from '../networks.ts';
 import { checkSealed, openSecret } from '../roles/secrets.ts';
 import { listing } from '../store/installation.ts';
 import type { Database } from '../store/pool.ts';
-import { describeRole, readRoles, whereOpened } from '../store/processes.ts';
+import { describeRole, readRoles, whatWasAsked, whereOpened } from '../store/processes.ts';
 import { countBroadcasts } from '../streams/streams.ts';
 import { isSpecialAddress } from '../webhooks/address-guard.ts';
 import { withDatabase } from './command.ts';
@@ -25,6 +25,7 @@ const CHECKS: ((database: Database, config: Config) => Promise<Finding[]>)[] = [
   checkRoles,
   async (database) => [await checkPauses(database)],
   async (database, config) => [await checkAddress(database, config)],
+  checkAsked,
   checkStreams,
   checkSigning,
   async (database, config) => [await checkAlignment(database, config)],
@@ -136,12 +137,43 @@ async function checkAddress(database: Database, config: Config): Promise<Finding
   return { check, ok: false, detail };
 }
 
+/**
+ * HOST, MCP_ALLOWED_HOSTS and the rest of BASE_URL beside what requests say. Anyone may write
+ * anything in a request: none of this is more than a warning.
+ */
+async function checkAsked(database: Database, config: Config): Promise<Finding[]> {
+  const asked = await whatWasAsked(database);
+  if (asked === undefined) return [];
+  const { baseUrl, host, isLoopback, isPublic, mcpHosts } = config;
+  const { own, other, refused, silentPage } = asked;
+  const { hostname, pathname } = new URL(baseUrl);
+  const warnings: [check: string, detail: string][] = [];
+  if (!own && other !== undefined) {
+    const set = isPublic ? `None has named ${hostname} (BASE_URL)` : 'BASE_URL is unset';
+    const detail = `Requests name ${other}. ${set}: links in emails and documents lead to ${baseUrl}. If people or recipients use ${other}, set BASE_URL to that address.`;
+    warnings.push(['requests', detail]);
+  } else if (!own && isLoopback && !isThisMachine(hostname)) {
+    const detail = `HOST is ${host}, which nothing outside this machine (or container) reaches, and no request for ${hostname} has come yet. Check the proxy in front of the service; if there is none here, set HOST=0.0.0.0.`;
+    warnings.push(['requests', detail]);
+  }
+  const lacking = refused && new URL(`http://${refused}`).hostname;
+  if (lacking && !mcpHosts.includes(lacking)) {
+    const detail = `Agents call MCP at ${refused} and are refused. If that is this service, set MCP_ALLOWED_HOSTS=${lacking}, or BASE_URL.`;
+    warnings.push(['MCP host', detail]);
+  }
+  if (silentPage !== undefined) {
+    const detail = `A browser opened ${silentPage}, and the page has not called back: it did not find its scripts. BASE_URL has the path ${pathname}: it must be the one that browsers use. Correct BASE_URL or the proxy.`;
+    warnings.push(['dashboard', detail]);
+  }
+  return warnings.map(([check, detail]) => ({ check, ok: true, warning: true, detail }));
+}
+
 /** Undefined: recipients anywhere can follow them, as far as the name shows. */
 function checkLinks(check: string, { baseUrl, trackingUrl, isPublic }: Config) {
   const setting = trackingUrl === undefined ? 'BASE_URL' : 'TRACKING_URL';
   const at = new URL(trackingUrl ?? baseUrl);
   const toDo = `Set ${setting} to the address at which recipients reach this service.`;
-  if (!isPublic || isHere(at)) {
+  if (!isPublic || isThisMachine(at.hostname)) {
     const what = isPublic
       ? `${setting} is ${at.origin}, which only this machine reaches`
       : 'BASE_URL is unset';
@@ -168,13 +200,11 @@ async function checkStreams(database: Database, { isPublic }: Config): Promise<F
 /** All names of loopback count as one. */
 function isSameAddress(openedAt: string, baseUrl: string): boolean {
   const [one, other] = [new URL(openedAt), new URL(baseUrl)];
-  return one.origin === other.origin || (isHere(one) && isHere(other) && one.port === other.port);
+  return (
+    one.origin === other.origin ||
+    ([one, other].every((it) => isThisMachine(it.hostname)) && one.port === other.port)
+  );
 }
-
-const isHere = ({ hostname }: URL): boolean =>
-  ['localhost', '0.0.0.0', '[::1]', '[::]'].includes(hostname) ||
-  /^127\.[\d.]+$/.test(hostname) ||
-  hostname.endsWith('.localhost');
 
 /** An address of a private network, or a name that no public DNS has (RFC 6762, RFC 8375). */
 function isInside({ hostname }: URL): boolean {

@@ -6,6 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { oneOf } from '../http/answer.ts';
+import type { DashboardDeps } from './deps.ts';
 import { pagePolicy, secure } from './security-headers.ts';
 
 /** Marks the place of a nonce in index.html (Vite writes it, with html.cspNonce). */
@@ -50,7 +52,12 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-export function serveAssets(scope: FastifyInstance, folder: string, baseUrl: () => string): void {
+type Deps = Pick<DashboardDeps, 'pagesFolder' | 'baseUrl' | 'asking'>;
+
+export function serveAssets(
+  scope: FastifyInstance,
+  { pagesFolder: folder, baseUrl, asking }: Deps,
+): void {
   const assets = readAssets(folder);
   const index = existsSync(join(folder, 'index.html'))
     ? readFileSync(join(folder, 'index.html'), 'utf8')
@@ -60,6 +67,10 @@ export function serveAssets(scope: FastifyInstance, folder: string, baseUrl: () 
     const asset = assets.get(pathOf(request));
     if (asset !== undefined) return sendAsset(request, reply, asset, baseUrl());
     if (!wantsPage(request)) return reply.callNotFound();
+    // A browser, which now loads the scripts; they call at once.
+    if (index !== NOT_BUILT && request.headers['sec-fetch-mode'] === 'navigate') {
+      asking.notePage((name) => oneOf(request.headers[name]), request.url);
+    }
     const nonce = randomBytes(16).toString('base64');
     secure(reply, baseUrl(), pagePolicy(nonce));
     return reply

@@ -1,6 +1,7 @@
 // What the dashboard's routes work with; built once by main.ts.
 import type { IncomingMessage } from 'node:http';
 import type { OperationDeps } from '../operations/deps.ts';
+import type { Asking } from '../process/asked.ts';
 import type { Service } from './views/session.ts';
 
 export interface DashboardDeps extends OperationDeps {
@@ -13,6 +14,7 @@ export interface DashboardDeps extends OperationDeps {
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
   /** A signed-in person opened the dashboard at this origin. */
   noteOpenedAt: (origin: string | undefined) => void;
+  asking: Asking;
   /**
    * What the first owner must know: the end of the link that the service prints while nobody can
    * sign in.

@@ -38,7 +38,7 @@ export function mountDashboard(server: FastifyInstance, deps: DashboardDeps): vo
     scope.decorateRequest('streams', { getter: () => streams });
     for (const name of Object.keys(ROUTES) as RouteName[]) serveRoute(scope, deps, name);
     serveFrame(scope, deps);
-    serveAssets(scope, deps.pagesFolder, deps.baseUrl);
+    serveAssets(scope, deps);
   });
 }
 
@@ -56,6 +56,7 @@ function serveRoute(scope: FastifyInstance, deps: DashboardDeps, name: RouteName
     method: route.method,
     url: API_PREFIX + route.path,
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      deps.asking.notePageCall();
       secure(reply, deps.baseUrl());
       reply.header('cache-control', 'no-store');
       request.asker = { door: 'dashboard' };

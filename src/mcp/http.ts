@@ -16,6 +16,7 @@ import { type AnswerPlain, type Fields, takePlainRequests } from '../http/plain-
 import { CALLERS_IN_LINE, createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { refuse } from '../operations/refusal.ts';
+import type { Asking } from '../process/asked.ts';
 import type { Log } from '../process/log.ts';
 import type { LoopWatch } from '../process/loop-watch.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -32,6 +33,7 @@ export interface McpHttpDeps {
   bodies: Bodies;
   /** The client's address, from that of the connection and X-Forwarded-For. */
   addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
+  asking: Asking;
   /** Host names of the service; browsers that use any other are refused (DNS rebinding). */
   hosts: readonly string[];
 }
@@ -52,12 +54,32 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttp {
 
   function admit(field: Field, socket: Socket): Caller | Promise<Caller> {
     const host = field('host');
-    if (host !== knownHost) knownHost = readKnownHost(host, hosts);
+    if (host !== knownHost) {
+      if (!isKnownHost(host, hosts)) return refuseHost(host, field, socket);
+      knownHost = host;
+      deps.asking.noteHost(field);
+    }
     const origin = field('origin');
     if (origin !== undefined) requireKnownOrigin(origin, hosts);
-    const key = apiKeyIn(field('x-api-key'), field('authorization'));
-    return deps.directory.authenticate(key, () =>
+    return authenticate(field, socket);
+  }
+
+  const authenticate = (field: Field, socket: Socket) =>
+    deps.directory.authenticate(apiKeyIn(field('x-api-key'), field('authorization')), () =>
       deps.addressOf(socket.remoteAddress, field('x-forwarded-for')),
+    );
+
+  /** With a valid key it was an agent of ours, and `doctor` says what to set. */
+  async function refuseHost(
+    host: string | undefined,
+    field: Field,
+    socket: Socket,
+  ): Promise<never> {
+    const key = (async () => await authenticate(field, socket))();
+    await key.then(() => deps.asking.noteRefused(host)).catch(() => undefined);
+    throw new Problem(
+      'forbidden',
+      `The Host ${String(host).slice(0, 100)} is not a name of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name at which it is reached.`,
     );
   }
 
@@ -184,13 +206,8 @@ async function stream(response: ServerResponse, messages: AsyncIterable<string>)
 
 // Host and Origin are checked as the transport's specification requires.
 
-function readKnownHost(host: string | undefined, known: string[]): string {
-  if (host !== undefined && validateHostHeader(host, known).ok) return host;
-  throw new Problem(
-    'forbidden',
-    `The Host ${String(host).slice(0, 100)} is not a name of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name at which it is reached.`,
-  );
-}
+const isKnownHost = (host: string | undefined, known: string[]): host is string =>
+  host !== undefined && validateHostHeader(host, known).ok;
 
 function requireKnownOrigin(origin: string, known: string[]): void {
   if (validateOriginHeader(origin, known).ok) return;

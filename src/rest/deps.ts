@@ -4,6 +4,7 @@ import type { HttpHandler } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
 import type { PlainAnswers } from '../http/plain-requests.ts';
 import type { HttpServerOptions } from '../http/server.ts';
+import type { Asking } from '../process/asked.ts';
 import type { Exposure, HealthDeps } from './health.ts';
 import type { ServeDeps } from './serve-operations.ts';
 
@@ -12,6 +13,7 @@ export interface RestDeps extends ServeDeps {
   bodies: Bodies;
   http: HttpServerOptions;
   health: HealthDeps;
+  asking: Asking;
   metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, HttpHandler>;

@@ -39,12 +39,15 @@ const SEND = /^\/v1\/send\/?(?:\?|$)/;
 /** The same for requests that took the short path. */
 export const answerPlainSend =
   (deps: RestDeps): AnswerPlain =>
-  ({ fields, body }, socket) =>
-    answerSend(deps, {
+  ({ fields, body }, socket) => {
+    const field = (name: string) => fields.get(name);
+    if (!deps.asking.asked.own) deps.asking.noteHost(field);
+    return answerSend(deps, {
       peer: () => socket.remoteAddress,
-      field: (name) => fields.get(name),
+      field,
       readBody: () => ({ bytes: body, release: () => undefined }),
     });
+  };
 
 async function answerRequest(
   deps: RestDeps,

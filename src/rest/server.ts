@@ -42,6 +42,12 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   bare.on('request', ({ method, url }) =>
     deps.loopWatch.note(`${method} ${url?.split('?', 1)[0]?.slice(0, 100)}`),
   );
+  bare.on('request', ({ url, headers }) => {
+    // Whoever watches a process calls it by its bare address.
+    if (!deps.asking.asked.own && !HEALTH_PATHS.some((path) => path === url)) {
+      deps.asking.noteHost((name) => oneOf(headers[name]));
+    }
+  });
   const plainRequests = takePlainRequests(http, {
     [routeOf(sendEmail)]: answerPlainSend(deps),
     [routeOf(getMessage)]: answerPlainTimeline(deps),

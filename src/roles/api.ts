@@ -78,7 +78,7 @@ export async function startApi(
   const dashboard = dashboardDeps(shared, operations, requesters, setUpToken);
   const server = createRestServer({
     ...operations,
-    ...{ bodies, http, addressOf, health: shared.health },
+    ...{ bodies, http, addressOf, health: shared.health, asking: shared.asking },
     admitPerson: (request, reply) => admitPerson(dashboard, request, reply),
     mounts: {
       '/mcp': mcp.answer,
@@ -212,14 +212,14 @@ function operationDeps(
 }
 
 function dashboardDeps(
-  { config, secret, address, relays }: Shared,
+  { config, secret, address, asking, relays }: Shared,
   operations: OperationDeps,
   { read }: Requesters,
   setUpToken: string,
 ): DashboardDeps {
   return {
     ...operations,
-    ...{ setUpToken, pagesFolder },
+    ...{ setUpToken, pagesFolder, asking },
     resetKey: secret.deriveKey('password-reset'),
     factorKey: secret.deriveKey('second-factor'),
     service: () => ({
@@ -248,7 +248,7 @@ const openBodies = ({ read, isProxy }: Requesters, limits: BodyLimits | undefine
   });
 
 function openMcp(
-  { config, opened, metrics, log }: Shared,
+  { config, opened, metrics, log, asking }: Shared,
   operations: OperationDeps,
   bodies: Bodies,
   { addressOf }: Requesters,
@@ -256,7 +256,7 @@ function openMcp(
   const server = opened(createMcpServer({ ...operations, version: VERSION }), (it) => it.close());
   const { directory, loopWatch } = operations;
   return createMcpHttp({
-    ...{ server, directory, metrics, log, loopWatch, bodies, addressOf },
+    ...{ server, directory, metrics, log, loopWatch, bodies, addressOf, asking },
     hosts: config.mcpHosts,
   });
 }

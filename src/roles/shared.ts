@@ -7,6 +7,7 @@ import { createMatcher, type Matcher } from '../feedback/match.ts';
 import { openReportRecorder, type ReportRecorder } from '../feedback/record.ts';
 import type { MakingDeps } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
+import { type Asking, createAsking } from '../process/asked.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
 import { type LoopWatch, startLoopWatch } from '../process/loop-watch.ts';
@@ -62,6 +63,8 @@ export interface Shared extends Store {
     /** Where programs send by SMTP; null: nowhere. */
     smtp: { host: string; port: number | null; securePort: number | null } | null;
   };
+  /** What requests say about where this process is reached. */
+  asking: Asking;
   /** Settles with the reason when the process cannot continue: the secret was changed. */
   unfit: Promise<string>;
 }
@@ -141,6 +144,7 @@ export async function openShared(
         }),
     },
     webhooks: { guard, agent: opened(guardedAgent(guard), (it) => it.close()) },
+    asking: createAsking([config.baseUrl, config.trackingUrl ?? config.baseUrl]),
     address,
   };
 }

@@ -3,6 +3,7 @@
 // processes say.
 import { hostname } from 'node:os';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
+import type { Asked } from '../process/asked.ts';
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
@@ -22,8 +23,9 @@ export async function startSignsOfLife(deps: {
   roles: ReadonlySet<Role>;
   /** The address at which people last opened the dashboard; null: nobody has. */
   openedAt: () => string | null;
+  asked: Readonly<Asked>;
 }): Promise<{ close(): Promise<void> }> {
-  const { database, roles, openedAt } = deps;
+  const { database, roles, openedAt, asked } = deps;
   const couldNotTell = recurringFault(
     deps.log,
     'warn',
@@ -33,9 +35,11 @@ export async function startSignsOfLife(deps: {
 
   const tell = () =>
     database.query(
-      `INSERT INTO processes (id, roles, host, pid, version, opened_at) VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (id) DO UPDATE SET seen_at = now(), opened_at = excluded.opened_at`,
-      [id, [...roles], hostname(), process.pid, VERSION, openedAt()],
+      `INSERT INTO processes (id, roles, host, pid, version, opened_at, asked)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (id) DO UPDATE
+         SET seen_at = now(), opened_at = excluded.opened_at, asked = excluded.asked`,
+      [id, [...roles], hostname(), process.pid, VERSION, openedAt(), JSON.stringify(asked)],
     );
 
   await tell();
@@ -82,6 +86,18 @@ export async function whereOpened(database: Queryable): Promise<string | null> {
     'SELECT opened_at FROM processes WHERE opened_at IS NOT NULL ORDER BY seen_at DESC LIMIT 1',
   );
   return row?.opened_at ?? null;
+}
+
+/** What requests said to the processes that are running; undefined: none takes requests. */
+export async function whatWasAsked(database: Queryable): Promise<Asked | undefined> {
+  const rows = await database.query<{ asked: Asked }>(
+    `SELECT asked FROM processes
+     WHERE stopped_at IS NULL AND ${SEEN_LATELY} AND 'api' = ANY (roles) AND asked IS NOT NULL
+     ORDER BY seen_at`,
+  );
+  if (rows.length === 0) return undefined;
+  const own = rows.some(({ asked }) => asked.own);
+  return Object.assign({}, ...rows.map(({ asked }) => asked), { own });
 }
 
 const SEEN_LATELY = `seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveAssets } from '../../src/dashboard/assets.ts';
+import { createAsking } from '../../src/process/asked.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml' };
@@ -22,7 +23,10 @@ describe('a built app', () => {
     writeFileSync(join(folder, 'favicon.svg'), '<svg/>');
     server = Fastify();
     server.get('/v1/known', () => ({ known: true }));
-    serveAssets(server, folder, () => 'http://localhost');
+    serveAssets(server, {
+      ...{ pagesFolder: folder, baseUrl: () => 'http://localhost' },
+      asking: createAsking(['http://localhost']),
+    });
     await server.ready();
   });
 

@@ -61,12 +61,12 @@ const blocks: Block[] = [
 
 /** What is run by other tests, because it installs, needs other machines, or takes long. */
 const ELSEWHERE: Record<string, string> = {
-  'README.md: npm ci && npm start': 'tests/install/start.test.ts',
+  'README.md: npm ci && npm start': 'tests/install/checkout.test.ts',
   'README.md: export DATABASE_URL=postgres://…': 'tests/integration/doctor-setup.test.ts',
   'CONTRIBUTING.md: npm ci && npm test': '.ci/run',
   'docs/dashboard.md: npm start': 'tests/browser/dashboard.ts',
   'docs/install.md: npm install sandmartin': 'tests/install/package.test.ts',
-  'docs/install.md: npm ci && npm start': 'tests/install/start.test.ts',
+  'docs/install.md: npm ci && npm start': 'tests/install/checkout.test.ts',
   'docs/install.md: docker build -t sandmartin .': 'scripts/container-check.sh',
   'docs/install.md: docker exec CONTAINER sandmartin doctor': 'scripts/container-check.sh',
   'docs/install.md: cp deploy/production.env.example deploy/production.env':
@@ -76,7 +76,7 @@ const ELSEWHERE: Record<string, string> = {
   'docs/mcp.md: claude mcp add --transport http sandmartin http://127.0.0.1:3000/mcp --header "X-API-Key: sm_live_…"':
     'tests/mcp/agents.test.ts',
   'docs/performance.md: npm ci && npm run build': 'tests/bench/comparison.test.ts',
-  'docs/quickstart.md: npm ci && npm start': 'tests/install/start.test.ts',
+  'docs/quickstart.md: npm ci && npm start': 'tests/install/checkout.test.ts',
   'docs/quickstart.md: export RELAY_URL=smtp://user:password@smtp.example.com:587 BOUNCE_DOMAIN=bounces.acme.example BASE_URL=https://mail.acme.example':
     'tests/integration/doctor-setup.test.ts',
   'docs/scale.md: ROLES=api': 'tests/integration/roles.test.ts',

@@ -46,24 +46,33 @@ describe.skipIf(!isHere)('behind nginx, as docs/install.md sets it up', () => {
     const refused = await send(20);
     expect(refused.status).toBe(400);
     expect(refused.body.detail).toMatch(/25 MB/);
+
+    // And why the page sets a limit at all.
+    const asItComes = await startNginx(service.url, (block) =>
+      block.replace(/client_max_body_size .*/, ''),
+    );
+    const body = Buffer.alloc(2 ** 20 + 1, ' ');
+    const page = await fetch(`${asItComes}/v1/send`, { method: 'POST', body });
+    expect(page.status).toBe(413);
+    expect(page.headers.get('content-type')).toBe('text/html');
   });
 });
 
-async function startNginx(upstream: string): Promise<string> {
+/** `changed`: what someone else would have written in its place. */
+async function startNginx(upstream: string, changed = (block: string) => block): Promise<string> {
   const port = await freePort();
   const text = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
-  const block = /```nginx\n([\s\S]*?)```/
-    .exec(text)![1]!
+  const block = changed(/```nginx\n([\s\S]*?)```/.exec(text)![1]!)
     .replace('listen 443 ssl', `listen 127.0.0.1:${port}`)
     .replace(/^ *ssl_.*\n/gm, '')
     .replace('http://127.0.0.1:3000', upstream);
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join('\n');
-  const file = join(folder, 'nginx.conf');
+  const file = join(folder, `${port}.conf`);
   writeFileSync(
     file,
-    `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${block}}\n`,
+    `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off;\npid ${folder}/${port}.pid;\nerror_log ${folder}/error.log;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${block}}\n`,
   );
   const nginx = spawn(NGINX, ['-p', folder, '-c', file], { stdio: 'ignore' });
   stops.push(() => nginx.kill('SIGTERM'));

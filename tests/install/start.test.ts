@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
+import { makeAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,13 +53,22 @@ it('an install without development dependencies does not fail, and the command s
 it('--version behind a command is that command’s, before it the program’s', async () => {
   const database = await createTestDatabase();
   const env = { DATABASE_URL: database.url };
-  const publish = await runCommand(
-    ['template', 'publish', 'welcome', '--account', '1', '--version', '2'],
-    env,
-  );
-  expect(publish.code).toBe(1);
-  expect(publish.stdout).toBe('');
-  expect(publish.stderr).toContain('1');
+  const { id } = await makeAccount(database.database);
+  const template = async (...args: string[]) => {
+    const { stdout, stderr } = await runCommand(
+      ['template', ...args, '--account', String(id), '--json'],
+      env,
+    );
+    return stdout === '' ? stderr : JSON.parse(stdout);
+  };
+  await template('clone', 'welcome');
+  for (const subject of ['Second', 'Third']) await template('put', 'welcome', '--subject', subject);
+  expect(await template('publish', 'welcome', '--version', '2')).toMatchObject({
+    published_version: 2,
+  });
+  const live = await template('render', 'welcome', '--sample');
+  expect(live.subject).toBe('Second');
+  expect(await template('publish', 'welcome', '--version', '4')).toMatch(/version 4/);
   expect((await runCommand(['--version'], env)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   await database.drop();
 });

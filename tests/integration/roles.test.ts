@@ -1,5 +1,6 @@
 // Split roles, each a process of its own: each reports its health, doctor knows which are running,
 // and a rotated secret ends them.
+import { request as httpRequest } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { addUser, prepareUser } from '../../src/people/users.ts';
@@ -43,8 +44,12 @@ interface Finding {
 
 async function doctor(
   secretKey = FIRST,
+  settings: Record<string, string> = {},
 ): Promise<{ code: number | null; of: Map<string, Finding> }> {
-  const env = { DATABASE_URL: test.url, SECRET_KEY: secretKey, PORT: '0', FEEDBACK_PORT: '0' };
+  const env = {
+    ...{ DATABASE_URL: test.url, SECRET_KEY: secretKey, PORT: '0', FEEDBACK_PORT: '0' },
+    ...settings,
+  };
   const { code, stdout } = await runInProcess(registerDoctor, ['doctor', '--json'], env);
   const findings = JSON.parse(stdout) as Finding[];
   return { code, of: new Map(findings.map((finding) => [finding.check, finding])) };
@@ -131,6 +136,49 @@ describe('roles of their own', () => {
     expect((await doctor()).of.get('address')?.detail).toContain(
       `people open the dashboard at https://${host}`,
     );
+  });
+
+  it('doctor warns when requests name other hosts than the settings, or pages lack their scripts', async () => {
+    const settings = { BASE_URL: 'https://mail.example.com' };
+    const api = await start('api', settings);
+    const warned = async (check: string) => (await doctor(FIRST, settings)).of.get(check)?.detail;
+    const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = httpRequest(`${api.url}${path}`, { method, headers }, (answer) =>
+          answer.resume().once('end', () => resolve(answer.statusCode)),
+        );
+        asked.once('error', reject).end();
+      });
+    const post = { 'content-length': '0', connection: 'keep-alive' };
+
+    expect(await warned('requests')).toMatch(
+      /^HOST is 127\.0\.0\.1, .* no request for mail\.example\.com has come yet/,
+    );
+    // What watches the service calls it by its address, a program of this machine by any name.
+    await ask('/healthz', { host: '10.1.2.3:3000' });
+    await ask('/v1/usage', { host: 'localhost:3000' });
+    expect(await ask('/v1/send', { ...post, host: 'other.example' }, 'POST')).toBe(401);
+    await until(async () => (await warned('requests'))?.startsWith('Requests name other.example.'));
+    expect(await warned('requests')).toContain('None has named mail.example.com (BASE_URL)');
+
+    const { key } = await makeAccount(test.database);
+    const agent = { ...post, host: 'agents.example:8080', 'x-api-key': key };
+    expect(await ask('/mcp', agent, 'POST')).toBe(403);
+    expect(await ask('/mcp', { ...post, host: 'stranger.example' }, 'POST')).toBe(403);
+    await until(() => warned('MCP host'));
+    expect(await warned('MCP host')).toMatch(
+      /^Agents call MCP at agents\.example:8080 and are refused\. .*MCP_ALLOWED_HOSTS=agents\.example,/,
+    );
+
+    // A proxy that passes its own path on, which BASE_URL lacks.
+    const browser = { host: 'mail.example.com', accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+    expect(await ask('/tools/mail?secret', browser)).toBe(200);
+    await until(() => warned('dashboard'));
+    expect(await warned('dashboard')).toMatch(/^A browser opened mail\.example\.com\/tools\/, /);
+    expect(await warned('requests')).toBeUndefined();
+    expect((await doctor(FIRST, settings)).of.get('dashboard')?.ok).toBe(true);
+    await ask('/dashboard/api/session', { host: 'mail.example.com' });
+    await until(async () => (await warned('dashboard')) === undefined);
   });
 
   it('a clean stop of all is no fault; of one among others it is', async () => {

@@ -9,6 +9,7 @@ const LONG = [
   'operations/every-operation',
   'citus/trouble',
   'install/package',
+  'install/checkout',
   'relays/failover',
   'faults/campaign',
   'testing/serve-sandbox',

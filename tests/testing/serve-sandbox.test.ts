@@ -102,12 +102,13 @@ it.concurrent.for([
 ])('ends with who started it, also %s', async ([, way], test) => {
   const { folder, env, nothingLeft } = openFolder(test);
   const started = [process.execPath, PROGRAM, 'serve', '--sandbox'];
+  const typed = started.map((word) => `"${word}"`).join(' ');
   // What npm exec does: a process called npm, that starts a shell, that starts the command, and
   // stays until that is over. It must not outlive the test: it holds the worker's standard error.
   const script =
     way === 'node'
       ? `require('node:child_process').spawn(${JSON.stringify(started[0])}, ${JSON.stringify(started.slice(1))}, { stdio: 'inherit' }); setInterval(() => {}, 1000);`
-      : `const npm = "process.title = 'npm exec'; require('node:child_process').spawn('/bin/sh', ['-c', '" + ${JSON.stringify(started.join(' '))} + "; true'], { stdio: 'inherit' });";
+      : `const npm = "process.title = 'npm exec'; require('node:child_process').spawn('/bin/sh', ['-c', '" + ${JSON.stringify(typed)} + "; true'], { stdio: 'inherit' });";
          require('node:child_process').spawn(process.execPath, ['-e', npm], { stdio: 'inherit' }); setInterval(() => {}, 1000);`;
   const parent = spawn(process.execPath, ['-e', script], {
     env,
