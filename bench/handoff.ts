@@ -121,6 +121,8 @@ async function main(): Promise<void> {
     ['compose + hand over', 'nodemailer pool'],
     ['compose + hand over', 'bare bytes'],
     ['hand over ready bytes', 'bare bytes'],
+    ['compose + Ed25519 + hand over', 'compose + hand over'],
+    ['compose + RSA-2048 + hand over', 'compose + hand over'],
   ]);
   await relay.close();
   pool.close();

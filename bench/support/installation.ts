@@ -26,6 +26,7 @@ export interface Installation {
   database: Database;
   /** Without limits that a benchmark could reach; sends from example.com. */
   account(scopes?: readonly Scope[]): Promise<TestAccount>;
+  queue(accountId: number, count: number, from?: string): Promise<void>;
   /** Emails are queued and held, until `release`. */
   hold(accountId: number, count: number, from?: string): Promise<void>;
   release(accountId: number): Promise<void>;
@@ -58,6 +59,12 @@ export async function openInstallation(): Promise<Installation> {
     onCommitted: () => undefined,
   });
   const children = new Set<ChildProcess>();
+  const queue = async (accountId: number, count: number, from?: string) => {
+    const sends = Array.from({ length: count }, () => batcher.add(packed(accountId, from)));
+    for (const { kind } of await Promise.all(sends)) {
+      if (kind !== 'accepted') throw new Error(`an email was not queued: ${kind}`);
+    }
+  };
 
   return {
     url: embedded.url,
@@ -65,12 +72,10 @@ export async function openInstallation(): Promise<Installation> {
     database,
     account: (scopes = EMAIL_SCOPES) =>
       makeAccount(database, { dailyQuota: 2_000_000_000, ratePerSecond: 1_000_000, scopes }),
+    queue,
     async hold(accountId, count, from) {
       await pauseAccount(database, accountId, 'a benchmark fills the queue');
-      const sends = Array.from({ length: count }, () => batcher.add(packed(accountId, from)));
-      for (const { kind } of await Promise.all(sends)) {
-        if (kind !== 'accepted') throw new Error(`an email was not queued: ${kind}`);
-      }
+      await queue(accountId, count, from);
     },
     async release(accountId) {
       await database.query(
