@@ -7,7 +7,7 @@ export type Settings = Record<string, string>;
 
 export const BENCHES: Record<string, Settings> = {
   install: {},
-  start: {},
+  start: { ROUNDS: '3' },
   accept: { ROUNDS: '3', SECONDS: '1' },
   'accept-template': { ROUNDS: '3', SECONDS: '1' },
   batch: { ROUNDS: '2', SECONDS: '1' },
