@@ -51,12 +51,12 @@ try {
     signed: () => drain(signed.id, EMAILS / 4, `a@${SIGNED_FROM}`),
     nodemailer: () => only(queue.drain(EMAILS / 4)),
     bare: () => only(bareBytes(EMAILS * 2)),
-    signatures: () => only(signatures(1000, ['rsa', 'ed25519'])),
+    signatures: () => only(signatures(600, ['rsa', 'ed25519'])),
   }));
   queue.close();
   const byRsa = await takeTurns({ OPERATOR_DOMAIN: OPERATOR }, (drain) => ({
     'signed by RSA': () => drain(unsigned.id, EMAILS / 4, 'a@example.com'),
-    'RSA alone': () => only(signatures(1000, ['rsa'])),
+    'RSA alone': () => only(signatures(600, ['rsa'])),
     ...(HAS_OPENSSL && { openssl: () => only(Promise.resolve(opensslSignatures())) }),
   }));
   const found: Record<string, Figures[]> = { ...first, ...byRsa };

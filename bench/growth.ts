@@ -37,7 +37,7 @@ const ASKED = 100;
 /** Each of so many people looks for all of so many things. */
 const SEARCHERS = 4;
 const SEARCHES = 10;
-const SEARCHES_OF_A_KIND = 20;
+const SEARCHES_OF_A_KIND = 15;
 const SIDES = ['small', 'large'] as const;
 /** The rest is judged by itself, or beside pgbench. */
 const JUDGED_BESIDE_SMALL: readonly string[] = ['accept', 'timeline', 'search', 'drain'];

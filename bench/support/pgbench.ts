@@ -40,7 +40,9 @@ export function runPgbench(
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return Number(/tps = ([\d.]+)/.exec(out)?.[1]);
+  const rate = Number(/tps = ([\d.]+)/.exec(out)?.[1]);
+  if (!(rate > 0)) throw new Error(`pgbench got nothing done:\n${out}`);
+  return rate;
 }
 
 /**
