@@ -21,14 +21,14 @@ import { freePort } from '../tests/support/process.ts';
 import { makeAccount, type TestAccount } from '../tests/support/service.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
 import { openLoad } from './support/http-rounds.ts';
-import { judge, SKIPPED, single } from './support/results.ts';
+import { judge, SKIPPED, single, skip } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
 import { COSTS } from './support/scale.ts';
 import { startSink } from './support/timing-sink.ts';
 
 const why = whyNoCitus();
 if (why !== undefined) {
-  process.stdout.write(`skipped: ${why}\n`);
+  skip(why);
   process.exit(SKIPPED);
 }
 

@@ -2,13 +2,12 @@
 // beside a client that only writes ready bytes, all into the same sink in a process of its own.
 // Noise here lasts seconds, so the ways take turns for ten rounds and what counts is the median of
 // the ratios within a round.
-// Run: npm run bench handoff [-- --rounds 10 --seconds 1.5]
+// ROUNDS (10) and SECONDS (1.5, of a round) are read from the environment.
 import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { type Mailbox, parseMailbox } from '../src/addresses.ts';
 import { composeEmail, emailChunks, type OutgoingEmail } from '../src/mail/compose.ts';
@@ -28,15 +27,8 @@ if (process.argv[2] === 'sink') await runSink();
 else await main();
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(2).filter((word) => word !== '--'),
-    options: {
-      rounds: { type: 'string', default: '10' },
-      seconds: { type: 'string', default: '1.5' },
-    },
-  });
-  const rounds = Number(values.rounds);
-  const ms = Number(values.seconds) * 1000;
+  const rounds = Number(process.env.ROUNDS ?? 10);
+  const ms = Number(process.env.SECONDS ?? 1.5) * 1000;
   const size = emailChunks(composeEmail(outgoing(0))).reduce((sum, chunk) => sum + chunk.length, 0);
   console.log(
     `Node ${process.version}, ${cpus().length} cores; the email has ${size} bytes on the wire\n`,
@@ -129,6 +121,8 @@ async function main(): Promise<void> {
     ['compose + hand over', 'nodemailer pool'],
     ['compose + hand over', 'bare bytes'],
     ['hand over ready bytes', 'bare bytes'],
+    ['compose + Ed25519 + hand over', 'compose + hand over'],
+    ['compose + RSA-2048 + hand over', 'compose + hand over'],
   ]);
   await relay.close();
   pool.close();

@@ -16,7 +16,7 @@ import { fillAndListPages, type Shown } from '../tests/browser/pages.ts';
 import { openSignedIn } from '../tests/dashboard/dashboard-client.ts';
 import { openBrowser } from '../tests/support/browser.ts';
 import { anEmail, makeAccount, request } from '../tests/support/service.ts';
-import { judge, SKIPPED } from './support/results.ts';
+import { judge, SKIPPED, skip } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
@@ -29,7 +29,7 @@ const NOWHERE = { path: '/nowhere', shows: 'Nothing nests here' };
 
 const browser = await openBrowser();
 if ('skipped' in browser) {
-  process.stdout.write(`pages is skipped: ${browser.skipped}\n`);
+  skip(browser.skipped);
   process.exit(SKIPPED);
 }
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));

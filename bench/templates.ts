@@ -4,10 +4,9 @@
 // subject and HTML; the text, which is derived only when a sender gives none, is reported apart,
 // and so are tracking and everything around the render itself. What languages cost is measured
 // beside the same template with its words written into it, which must print the same bytes.
-// Run: npm run bench templates [-- --rounds 10 --ms 300]
+// ROUNDS (10) and MS (300, of a round) are read from the environment.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { htmlToPlainText } from '../src/html/plain-text.ts';
 import { escapeText } from '../src/jinja/index.ts';
 import { systemClock } from '../src/process/clock.ts';
@@ -34,15 +33,8 @@ import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 import { withWordsWrittenIn } from './support/words-written-in.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((word) => word !== '--'),
-  options: {
-    rounds: { type: 'string', default: '10' },
-    ms: { type: 'string', default: '300' },
-  },
-});
-const rounds = Number(values.rounds);
-const roundMs = Number(values.ms);
+const ROUNDS = Number(process.env.ROUNDS ?? 10);
+const ROUND_MS = Number(process.env.MS ?? 300);
 
 const started = performance.now();
 const catalog = loadCatalog(catalogFolder);
@@ -92,8 +84,8 @@ const ways: Record<string, () => unknown> = {
 };
 const results = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
 for (const way of Object.values(ways)) measure(way, 1000);
-for (let round = 0; round < rounds; round++) {
-  for (const [name, way] of Object.entries(ways)) results.get(name)!.push(measure(way, roundMs));
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [name, way] of Object.entries(ways)) results.get(name)!.push(measure(way, ROUND_MS));
 }
 
 for (const [name, micros] of results) {
@@ -209,7 +201,7 @@ async function measureThreads() {
   };
   for (const making of [here, threaded, threaded]) await run(making, 4000);
   const [cpu, main, ratio]: [number[], number[], number[]] = [[], [], []];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const [beside, own] = [await run(here, 1000), await run(threaded, 1000)];
     cpu.push(own.cpu);
     main.push(own.main);

@@ -23,7 +23,7 @@ export function readRun(): Run | undefined {
 }
 
 export function fillIn(page: string, run: Run | undefined, benches: readonly string[]): string {
-  const places = { machine: () => describeRun(run) };
+  const places = { machine: () => describeMachine(run), all: () => describeTimes(run) };
   for (const bench of benches) {
     if (!page.includes(`<!-- ${bench}: made by`)) {
       throw new Error(`${PERFORMANCE} does not explain the benchmark ${bench}: add a section.`);
@@ -39,9 +39,34 @@ export function describeRun(run: Run | undefined): string {
   return `Measured ${at.slice(0, 10)}, version ${version} at ${commit}, Node ${node}, on ${machine}.\n`;
 }
 
+function describeMachine(run: Run | undefined): string {
+  const versions = Object.entries(run?.versions ?? {}).map(([name, version]) =>
+    ['system', 'kernel'].includes(name) ? version : `${name} ${version}`,
+  );
+  return describeRun(run) + (versions.length > 0 ? `With ${versions.join(', ')}.\n` : '');
+}
+
+/** How long each benchmark took, and all of them. */
+function describeTimes(run: Run | undefined): string {
+  const all = run?.results.find(({ bench }) => bench === 'all');
+  if (run?.seconds === undefined || all === undefined) return `${NOT_MEASURED}\n`;
+  const each = Object.entries(run.seconds).map(([name, seconds]) => [name, `${seconds} s`, '']);
+  return table(
+    ['benchmark', 'took', 'goal'],
+    [...each, ['all', `${figure(all.median)} s`, goalOf(all)]],
+  );
+}
+
 export const NOT_MEASURED = 'Not measured yet: `npm run bench` fills this in.';
 
 function figuresOf(bench: string, run: Run | undefined): string {
+  const short = tableOf(bench, run);
+  const long = run?.long?.[bench];
+  if (long === undefined) return short;
+  return `${short}\nThe long run, \`npm run bench -- --long ${bench}\`. ${describeRun(long)}\n${tableOf(bench, long)}`;
+}
+
+function tableOf(bench: string, run: Run | undefined): string {
   const results = run?.results.filter((it) => it.bench === bench) ?? [];
   if (results.length === 0) return `${NOT_MEASURED}\n`;
   return table(

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseAccount } from '../../src/accounts/pause.ts';
+import { EMAIL_SCOPES, type Scope } from '../../src/accounts/scopes.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { openBatcher } from '../../src/sending/batch.ts';
 import { openEmbedded } from '../../src/store/embedded/open.ts';
@@ -24,7 +25,8 @@ export interface Installation {
   folder: string;
   database: Database;
   /** Without limits that a benchmark could reach; sends from example.com. */
-  account(): Promise<TestAccount>;
+  account(scopes?: readonly Scope[]): Promise<TestAccount>;
+  queue(accountId: number, count: number, from?: string): Promise<void>;
   /** Emails are queued and held, until `release`. */
   hold(accountId: number, count: number, from?: string): Promise<void>;
   release(accountId: number): Promise<void>;
@@ -57,18 +59,23 @@ export async function openInstallation(): Promise<Installation> {
     onCommitted: () => undefined,
   });
   const children = new Set<ChildProcess>();
+  const queue = async (accountId: number, count: number, from?: string) => {
+    const sends = Array.from({ length: count }, () => batcher.add(packed(accountId, from)));
+    for (const { kind } of await Promise.all(sends)) {
+      if (kind !== 'accepted') throw new Error(`an email was not queued: ${kind}`);
+    }
+  };
 
   return {
     url: embedded.url,
     folder,
     database,
-    account: () => makeAccount(database, { dailyQuota: 2_000_000_000, ratePerSecond: 1_000_000 }),
+    account: (scopes = EMAIL_SCOPES) =>
+      makeAccount(database, { dailyQuota: 2_000_000_000, ratePerSecond: 1_000_000, scopes }),
+    queue,
     async hold(accountId, count, from) {
       await pauseAccount(database, accountId, 'a benchmark fills the queue');
-      const sends = Array.from({ length: count }, () => batcher.add(packed(accountId, from)));
-      for (const { kind } of await Promise.all(sends)) {
-        if (kind !== 'accepted') throw new Error(`an email was not queued: ${kind}`);
-      }
+      await queue(accountId, count, from);
     },
     async release(accountId) {
       await database.query(

@@ -15,6 +15,13 @@ export interface Result {
   goal: number | null;
 }
 
+/** What is not measured on this machine: the whole benchmark, or its figures with these words. */
+export interface Skipped {
+  bench: string;
+  figures: string | null;
+  why: string;
+}
+
 interface Judging {
   goal?: number;
   better?: Result['better'];
@@ -42,10 +49,18 @@ export function judge(
       : `  goal ${better === 'higher' ? '≥' : '≤'} ${goal}: ${met ? 'met' : 'MISSED'}`;
   process.stdout.write(`${what}: ${show(summary, digits)} ${unit}${judged}\n`);
   if (!met) process.exitCode = GOAL_MISSED;
+  keep({ bench, what, ...summary, unit, better, goal: goal ?? null });
+}
+
+/** Prints what this machine lacks; a comparison then misses nothing. */
+export function skip(why: string, figures: string | null = null): void {
+  process.stdout.write(`${figures ?? bench} skipped: ${why}\n`);
+  keep({ bench, figures, why });
+}
+
+function keep(line: Result | Skipped): void {
   const { BENCH_RESULTS } = process.env;
-  if (BENCH_RESULTS === undefined) return;
-  const result: Result = { bench, what, ...summary, unit, better, goal: goal ?? null };
-  appendFileSync(BENCH_RESULTS, `${JSON.stringify(result)}\n`);
+  if (BENCH_RESULTS !== undefined) appendFileSync(BENCH_RESULTS, `${JSON.stringify(line)}\n`);
 }
 
 const isMet = (value: number, goal: number, better: Result['better']): boolean =>

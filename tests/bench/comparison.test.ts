@@ -1,7 +1,12 @@
 // What `npm run bench -- --against FILE` calls worse, with made-up results; and that
 // docs/performance.md shows what was measured.
 import { describe, expect, it } from 'vitest';
-import { missedGoals, type Run, whatGotWorse } from '../../bench/support/comparison.ts';
+import {
+  missedGoals,
+  notMeasured,
+  type Run,
+  whatGotWorse,
+} from '../../bench/support/comparison.ts';
 import type { Result } from '../../bench/support/results.ts';
 import { fillIn } from '../../scripts/describe-figures.ts';
 
@@ -57,6 +62,33 @@ describe('beside an earlier run', () => {
     expect(worse([], [ratio(1)])).toEqual([]);
   });
 
+  it('what this machine cannot measure is not worse; what vanished beside it is', () => {
+    const byPgbench = ratio(1, 0.1, { what: 'timelines : the same query by pgbench' });
+    const pages = ratio(1, 0.1, { bench: 'pages', what: 'the slowest page' });
+    const before = run([ratio(1), byPgbench, pages]);
+    const now: Run = {
+      ...run([]),
+      skipped: [
+        { bench: 'accept', figures: 'by pgbench', why: 'pgbench is not installed' },
+        { bench: 'pages', figures: null, why: 'there is no browser' },
+        { bench: 'citus', figures: null, why: 'there is no Citus' },
+      ],
+    };
+    expect(whatGotWorse(before, now)).toEqual([
+      expect.stringContaining('accept, sends : INSERTs: no longer measured'),
+    ]);
+    expect(notMeasured(before, now)).toEqual([
+      'accept, by pgbench: pgbench is not installed',
+      'pages: there is no browser',
+    ]);
+  });
+
+  it('of some benchmarks, the others are not missed', () => {
+    const other = ratio(1, 0.1, { bench: 'smtp' });
+    expect(whatGotWorse(run([ratio(1), other]), run([ratio(1)]), ['accept'])).toEqual([]);
+    expect(whatGotWorse(run([ratio(1), other]), run([]), ['accept'])).toHaveLength(1);
+  });
+
   it('the same figure of two benchmarks is two figures', () => {
     const other = { bench: 'smtp' };
     expect(worse([ratio(1), ratio(3, 0.1, other)], [ratio(1), ratio(1, 0.1, other)])).toHaveLength(
@@ -104,6 +136,20 @@ Why.
 
   it('says so where nothing was measured', () => {
     expect(fillIn(page, undefined, ['accept'])).toContain('Not measured yet');
+  });
+
+  it('shows a long run under the last of all, with its own date', () => {
+    const long = { ...run([ratio(0.8)]), at: '2026-10-01T00:00:00.000Z', commit: 'def5678' };
+    const shown = fillIn(page, { ...run([ratio(0.9)]), long: { accept: long } }, ['accept']);
+    expect(shown).toMatch(/0\.90 ×.+--long accept`. Measured 2026-10-01.+def5678.+0\.80 ×/s);
+  });
+
+  it('shows how long each benchmark took, and all of them', () => {
+    const times = '<!-- all: made by npm run generate -->\n<!-- end -->\n';
+    const all = ratio(950, 0, { bench: 'all', unit: 's', better: 'lower', goal: 900 });
+    const measured = { ...run([all]), seconds: { accept: 45, smtp: 28 } };
+    expect(fillIn(times, measured, [])).toContain('| accept | 45 s |  |');
+    expect(fillIn(times, measured, [])).toContain('| all | 950 s | ≤ 900, **missed** |');
   });
 
   it('must explain every benchmark', () => {

@@ -75,7 +75,9 @@ const ELSEWHERE: Record<string, string> = {
     'tests/install/deploy.test.ts',
   'docs/mcp.md: claude mcp add --transport http sandmartin http://127.0.0.1:3000/mcp --header "X-API-Key: sm_live_…"':
     'tests/mcp/agents.test.ts',
-  'docs/performance.md: npm ci && npm run build': 'tests/bench/comparison.test.ts',
+  'docs/performance.md: npm ci && npm run build': 'tests/bench/against.test.ts',
+  'docs/performance.md: LOG_LEVEL=error node --cpu-prof --cpu-prof-dir=profiles bin/sandmartin.js serve & pid=$!':
+    'tests/bench/profile.test.ts',
   'docs/quickstart.md: npm ci && npm start': 'tests/install/checkout.test.ts',
   'docs/quickstart.md: export RELAY_URL=smtp://user:password@smtp.example.com:587 BOUNCE_DOMAIN=bounces.acme.example BASE_URL=https://mail.acme.example':
     'tests/integration/doctor-setup.test.ts',
