@@ -1744,7 +1744,7 @@ export interface Halt {
 export interface Retention {
   /** Days for which messages and their timelines are kept. Null: as long as the service does. */
   retention_days: number | null;
-  /** Days for which the content of emails is kept. Null: as long as the service does. */
+  /** Days for which the content of emails is kept, with copies in the sandbox and in reports. Null: as long as the service does. */
   content_retention_days: number | null;
 }
 
@@ -3405,7 +3405,7 @@ export interface Operations {
       put(input: {
         /** Days for which messages and their timelines are kept. Null: as long as the service does. */
         retention_days: number | null;
-        /** Days for which the content of emails is kept. Null: as long as the service does. */
+        /** Days for which the content of emails is kept, with copies in the sandbox and in reports. Null: as long as the service does. */
         content_retention_days: number | null;
       }, options?: CallOptions): Promise<Retention>;
     };
