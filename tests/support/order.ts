@@ -23,6 +23,7 @@ const LONG = [
   'store/backup',
   'rest/batch-hostile',
   'faults/stopping-worker',
+  'supply-chain',
   'store/embedded-users',
   'integration/roles',
   'relays/limits',
