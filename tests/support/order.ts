@@ -24,6 +24,7 @@ const LONG = [
   'rest/batch-hostile',
   'faults/stopping-worker',
   'supply-chain',
+  'store/embedded-backup',
   'store/embedded-users',
   'integration/roles',
   'relays/limits',
