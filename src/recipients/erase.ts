@@ -124,7 +124,8 @@ const AUDIT = `UPDATE audit
       after = regexp_replace(after::text, $2, $3, 'gi')::jsonb,
       request_id = regexp_replace(request_id, $2, $3, 'gi')
   WHERE account_id = $1
-    AND concat_ws(' ', target, before, after, request_id) ~* $2`;
+    AND (target || ' ' || request_id || ' ' || coalesce(before::text, '') || ' '
+         || coalesce(after::text, '')) ~* $2`;
 
 /** Others' copies too: the address is in their headers. With them go the steps still to play. */
 async function eraseCaptured(

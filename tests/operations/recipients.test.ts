@@ -54,8 +54,8 @@ async function columnsWith(text: string): Promise<string[]> {
   for (const name of await columns()) {
     const [table, column] = name.split('.');
     const [row] = await service.database.query<{ held: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${table} WHERE position(lower($1) IN lower("${column}"::text)) > 0
-                                             OR position($2 IN "${column}"::text) > 0) AS held`,
+      `SELECT count(*) > 0 AS held FROM ${table}
+       WHERE position(lower($1) IN lower("${column}"::text)) > 0 OR position($2 IN "${column}"::text) > 0`,
       [text, Buffer.from(text).toString('hex')],
     );
     if (row!.held) found.push(name);
