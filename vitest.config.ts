@@ -19,7 +19,7 @@ const CAMPAIGNS = [
   'tests/faults/{relay-processes,schedule,stopping-worker,webhook-kill}.test.ts',
   'tests/install/{checkout,majors,package,rolling-upgrade}.test.ts',
   'tests/relays/{changing,failover}.test.ts',
-  'tests/store/{backup,embedded-users}.test.ts',
+  'tests/store/{backup,embedded-backup,embedded-users}.test.ts',
   'tests/testing/{example,serve-sandbox}.test.ts',
 ];
 

@@ -7,6 +7,7 @@ import { loadCatalog } from '../src/templates/catalog.ts';
 import { describeCatalog } from './describe-catalog.ts';
 import { describeClient } from './describe-client.ts';
 import { PERFORMANCE, withFigures } from './describe-figures.ts';
+import { OPERATIONS_PAGE, withLogFields } from './describe-log.ts';
 import { withTables } from './describe-operations.ts';
 import { SCALE, withCapacity } from './describe-scale.ts';
 
@@ -15,6 +16,7 @@ const generated: Record<string, string> = {
   'docs/mcp.md': withTables('docs/mcp.md'),
   [PERFORMANCE]: withFigures(),
   [SCALE]: withCapacity(),
+  [OPERATIONS_PAGE]: withLogFields(),
   'docs/configuration.md': describeConfig(),
   'docs/template-catalogue.md': describeCatalog(loadCatalog('catalog')),
   'src/client/operations.ts': describeClient(),

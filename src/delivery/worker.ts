@@ -341,7 +341,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
     if (next.state === 'set aside') {
       deps.metrics.setAside.inc();
-      log.error({ err, message: message(), reason: next.reason }, 'an email was set aside');
+      log.error({ err, message: message(), why: next.reason }, 'an email was set aside');
     }
   }
 

@@ -237,7 +237,7 @@ async function take(
         account: subject?.email.accountId,
         message: subject && showId('msg_', subject.email.messageId),
         kind: 'report' in received ? received.report.kind : undefined,
-        kept: why,
+        why,
       },
       'report',
     );

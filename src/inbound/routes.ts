@@ -37,9 +37,9 @@ export function inboundRoutes(deps: InboundDeps): Record<string, HttpHandler> {
         response.end();
       });
     };
-  const refusedOf = (title: string) =>
-    recurringFault(deps.log, 'warn', `a notification from ${title} was refused`);
-  const refusedSes = refusedOf('Amazon SES');
+  const refusedOf = (provider: string) =>
+    about(provider, recurringFault(deps.log, 'warn', 'a notification from a provider was refused'));
+  const refusedSes = refusedOf('ses');
   return {
     [`${TRACKING_PATHS.open}*`]: safely(answerOpen),
     [`${TRACKING_PATHS.click}*`]: safely(answerClick),
@@ -53,9 +53,11 @@ export function inboundRoutes(deps: InboundDeps): Record<string, HttpHandler> {
     ),
     ...Object.fromEntries(
       PROVIDERS.flatMap((provider) => {
-        const lost = `an event of ${provider.title} cannot be read and is dropped`;
-        const couldNotRead = recurringFault(deps.log, 'warn', lost);
-        const refusedPost = refusedOf(provider.title);
+        const couldNotRead = about(
+          provider.name,
+          recurringFault(deps.log, 'warn', 'an event of a provider cannot be read and is dropped'),
+        );
+        const refusedPost = refusedOf(provider.name);
         const answer = safely((all, ...rest) =>
           answerProvider({ ...all, couldNotRead, refusedPost }, provider, ...rest),
         );
@@ -65,3 +67,9 @@ export function inboundRoutes(deps: InboundDeps): Record<string, HttpHandler> {
     ),
   };
 }
+
+/** Each provider has its own: one does not hide another. */
+const about =
+  (provider: string, say: ReturnType<typeof recurringFault>) =>
+  (error: unknown): void =>
+    say(error, { provider });

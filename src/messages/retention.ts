@@ -48,7 +48,9 @@ export async function pruneByAccount(database: Database, nowMs: number): Promise
   for (const { accountId, retentionDays, contentRetentionDays } of accounts) {
     const until = (days: number) => firstUuidAt(nowMs - days * DAY_MS);
     if (contentRetentionDays !== null) {
-      await deleteOlder(database, 'contents', 'message_id', accountId, until(contentRetentionDays));
+      const before = until(contentRetentionDays);
+      await deleteOlder(database, 'contents', 'message_id', accountId, before);
+      await deleteCopies(database, accountId, before);
     }
     if (retentionDays === null) continue;
     const before = until(retentionDays);
@@ -76,5 +78,15 @@ async function deleteOlder(
       [accountId, before],
     );
     if (rows.length === 0) return;
+  }
+}
+
+/** Captured emails and kept reports: what was sent stands in them, whole or quoted. */
+async function deleteCopies(database: Database, accountId: number, before: string): Promise<void> {
+  for (const table of ['sandbox_mails', 'feedback_mails']) {
+    await database.query(`DELETE FROM ${table} WHERE account_id = $1 AND message_id < $2`, [
+      accountId,
+      before,
+    ]);
   }
 }

@@ -69,7 +69,12 @@ export async function indexFinishedDays({ database, log, nowMs }: IndexDeps): Pr
     const whole = own.find(({ isSlice }) => !isSlice);
     if (whole?.state === 'under way') continue;
     if (whole?.state !== 'ready') {
-      await make({ database, log }, wholeName(table), table, 'indexed a finished day');
+      await make(
+        { database, log },
+        wholeName(table),
+        table,
+        'indexed a finished day for searching',
+      );
     }
     for (const { name } of own.filter(({ isSlice }) => isSlice)) await drop(database, name);
   }
@@ -94,7 +99,7 @@ export async function indexGrowingDay({ database, log, nowMs }: IndexDeps): Prom
     { database, log },
     `${wholeName(table)}_${slices.length + 1}`,
     table,
-    'indexed a slice of today',
+    'indexed a slice of today for searching',
     where,
   );
 }
@@ -103,7 +108,7 @@ async function make(
   { database, log }: Pick<IndexDeps, 'database' | 'log'>,
   name: string,
   table: string,
-  what: string,
+  what: 'indexed a finished day for searching' | 'indexed a slice of today for searching',
   where = '',
 ): Promise<void> {
   try {
@@ -115,7 +120,7 @@ async function make(
     );
     // Autovacuum analyses a growing day.
     if (where === '') await database.query(`ANALYZE ${table}`);
-    log.info({ table }, `${what} for searching`);
+    log.info({ table }, what);
   } catch (error) {
     // The day may have been dropped a moment ago, or another process began at the same time. The
     // next run looks again.

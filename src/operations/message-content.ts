@@ -15,6 +15,7 @@ import {
   requestAgain,
   type StoredContent,
 } from '../sending/stored-content.ts';
+import type { StoredHead } from '../sending/stored-head.ts';
 import type { Database } from '../store/pool.ts';
 import { fileList, headerList } from './email-parts.ts';
 import { file, fileAnswer } from './file-answer.ts';
@@ -23,6 +24,10 @@ import { messageId } from './messages.ts';
 import { operation, requireScope } from './operation.ts';
 
 const addresses = z.array(z.string());
+
+export const contentFiles = fileList({
+  index: z.number().int().describe('Its place in the list, for the call that returns it.'),
+});
 
 const messageContent = z
   .object({
@@ -36,11 +41,17 @@ const messageContent = z
     headers: headerList('Its value.').describe('The sender’s own headers.'),
     html: z.string().nullable().describe('The HTML, before tracking; null: it has none.'),
     text: z.string().nullable().describe('The plain text; null: it has none.'),
-    attachments: fileList({
-      index: z.number().int().describe('Its place in the list, for the call that returns it.'),
-    }),
+    attachments: contentFiles,
   })
   .meta({ id: 'MessageContent' });
+
+export const showFiles = ({ attachments }: StoredHead): z.output<typeof contentFiles> =>
+  attachments.map(({ filename, contentType, size }, index) => ({
+    ...{ index, filename, content_type: contentType, size },
+  }));
+
+export const showHeaders = ({ headers }: StoredHead) =>
+  headers.map(([name, value]) => ({ name, value }));
 
 export const contentOperations = [
   operation({
@@ -66,12 +77,10 @@ export const contentOperations = [
         bcc: hiddenRecipients(head, message.recipients),
         reply_to: head.replyTo === null ? null : formatMailbox(head.replyTo),
         subject: message.subject,
-        headers: head.headers.map(([name, value]) => ({ name, value })),
+        headers: showHeaders(head),
         html,
         text,
-        attachments: head.attachments.map(({ filename, contentType, size }, index) => ({
-          ...{ index, filename, content_type: contentType, size },
-        })),
+        attachments: showFiles(head),
       };
     },
   }),

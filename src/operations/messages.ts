@@ -1,7 +1,11 @@
 // Messages: what was sent, found by recipient, subject and what happened to it.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
-import { type MessageDetails, readMessageDetails } from '../delivery/message-details.ts';
+import {
+  type MessageDetails,
+  type Pending,
+  readMessageDetails,
+} from '../delivery/message-details.ts';
 import { RESOLUTIONS, resolve } from '../delivery/resolve.ts';
 import { listAttempts } from '../events/attempts.ts';
 import { readUuid, showUuid } from '../ids.ts';
@@ -58,7 +62,7 @@ const recipientState = z
   })
   .meta({ id: 'RecipientState' });
 
-const pending = z.object({
+export const pending = z.object({
   attempts: z.number().int().describe('How often it was tried.'),
   next_at: z.string().describe('When it is tried next: ISO 8601, UTC.'),
   remaining: z.array(z.string()).describe('Recipients who are left.'),
@@ -101,7 +105,7 @@ const messageDetails = messageSummary
   })
   .meta({ id: 'MessageDetails' });
 
-const attempt = z
+export const attempt = z
   .object({
     at: z.string().describe('When: ISO 8601, UTC.'),
     attempt: z.number().int().nullable().describe('Which; null: a report from the relay.'),
@@ -148,16 +152,26 @@ const showDetails = (found: MessageDetails, sealed: boolean): z.output<typeof me
     relays,
     relay_message_id: relayMessageId,
     delay,
-    pending: pending && {
-      attempts: pending.attempts,
-      next_at: pending.nextAt,
-      remaining: pending.remaining,
-      unknown: pending.unknown,
-      last_response: pending.lastResponse,
-      set_aside: pending.setAside,
-    },
+    pending: pending && showPending(pending),
   };
 };
+
+export const showPending = (left: Pending): z.output<typeof pending> => ({
+  attempts: left.attempts,
+  next_at: left.nextAt,
+  remaining: left.remaining,
+  unknown: left.unknown,
+  last_response: left.lastResponse,
+  set_aside: left.setAside,
+});
+
+export const showAttempt = ({
+  nextAt,
+  ...rest
+}: Awaited<ReturnType<typeof listAttempts>>[number]) => ({
+  ...rest,
+  next_at: nextAt,
+});
 
 const searchInput = z.strictObject({
   id: z.string().max(64).optional().describe('A message id: that one alone.'),
@@ -282,11 +296,7 @@ export const messageOperations = [
     async run({ database }, { accountId }, { sm_mail_id, ...wanted }) {
       const { uuid } = await requireMessage(database, accountId, sm_mail_id);
       const attempts = await listAttempts(database, accountId, uuid);
-      return pageOutOf(
-        attempts.map(({ nextAt, ...attempt }) => ({ ...attempt, next_at: nextAt })),
-        wanted,
-        ({ at }) => at,
-      );
+      return pageOutOf(attempts.map(showAttempt), wanted, ({ at }) => at);
     },
   }),
 

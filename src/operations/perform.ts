@@ -7,6 +7,7 @@ import { isOperators } from '../accounts/scopes.ts';
 import { type Actor, type Change, writeAudit } from '../audit/audit.ts';
 import { Problem } from '../errors.ts';
 import { cameThrough } from '../messages/message.ts';
+import type { LogFields } from '../process/log-fields.ts';
 import { joined, type Queryable } from '../store/pool.ts';
 import type { OperationDeps } from './deps.ts';
 import { messageUuid, noMessage } from './message-lookup.ts';
@@ -58,9 +59,10 @@ async function performChecked<Input extends z.ZodObject, Output extends z.ZodObj
   const output = await operation.run(deps, who, input, call);
   if (sends) {
     const { door, requestId: request } = via;
-    const { id: message, data: batch } = output;
-    const what = Array.isArray(batch) ? { messages: batch.length } : { message };
-    deps.log.info({ door, request, account: caller.accountId, ...what }, 'accepted');
+    const { id, data: batch } = output;
+    const what = Array.isArray(batch) ? { emails: batch.length } : { message: String(id) };
+    const about: LogFields = { door, request, account: caller.accountId, ...what };
+    deps.log.info(about, 'accepted');
   }
   if (operation.effect === 'talks') {
     await audit(deps, deps.database, operation, caller, call, noted);

@@ -14,7 +14,9 @@ const days = (what: string) =>
 
 const fields = {
   retention_days: days('Days for which messages and their timelines are kept.'),
-  content_retention_days: days('Days for which the content of emails is kept.'),
+  content_retention_days: days(
+    'Days for which the content of emails is kept, with copies in the sandbox and in reports.',
+  ),
 };
 
 const retention = z.object(fields).meta({ id: 'Retention' });

@@ -30,7 +30,7 @@ const LONGEST_WAIT_SECONDS = 60;
 
 const id = z.string().max(64).describe('Id of the captured email, or of the message.');
 
-const capturedEmail = z
+export const capturedEmail = z
   .object({
     id: z.string().describe('Id of the captured email.'),
     captured_at: z.string().describe('When: ISO 8601, UTC.'),
@@ -68,7 +68,7 @@ const capturedContent = capturedEmail
   .meta({ id: 'CapturedContent' });
 
 /** The service's own emails are for their reader only: they are listed, but cannot be opened. */
-function showTo(via: Via) {
+export function showTo(via: Via) {
   return ({ capturedAt, messageId, door, ...email }: OwnCapturedEmail) => {
     const isHidden = door === null || isSealed(door, via);
     return {

@@ -2,7 +2,8 @@
 // fails, many times a second. It is logged once a second. For work that retries by itself, and for
 // strangers, who could fill the log; what fails for one caller is logged for that caller.
 import { isConnectionFault } from './connection-fault.ts';
-import type { Log } from './log.ts';
+import type { Constant, Log } from './log.ts';
+import type { LogFields } from './log-fields.ts';
 
 const SAID_EVERY_MS = 1000;
 
@@ -10,11 +11,11 @@ const SAID_EVERY_MS = 1000;
  * Returns a handler for `catch` that logs `text`. Kinds of errors are counted separately: one does
  * not hide another.
  */
-export function recurringFault(
+export function recurringFault<Text extends string>(
   log: Log,
   level: 'info' | 'warn' | 'error',
-  text: string,
-): (error: unknown, about?: object) => void {
+  text: Constant<Text>,
+): (error: unknown, about?: LogFields) => void {
   const kinds = new Map<string, { saidAtMs: number; unsaid: number }>();
   return (error, about = {}) => {
     const kind = kindOf(error);

@@ -54,7 +54,7 @@ export async function watchQueue(deps: {
     if (full === (fullness() !== undefined)) return;
     full = !full;
     deps.log.warn(
-      { ...known.all, limit: deps.limit },
+      { ...known.all, mostEmails: deps.limit.emails, mostBytes: deps.limit.bytes },
       full ? 'the queue is full; new sends get 503' : 'the queue has room again',
     );
   }

@@ -48,7 +48,8 @@ export async function openStore(config: Config, log: Log, opened: Opened): Promi
 }
 
 async function ownServer({ dataDir }: Config, log: Log, opened: Opened): Promise<Embedded> {
-  const tell = (message: string): void => log.info({ part: 'postgres' }, message);
+  const tell = (message: string): void =>
+    log.info({ part: 'postgres', detail: message }, 'the embedded database');
   const embedded = await openEmbedded(dataDir, { as: 'owner', log: tell });
   return { dataDir, url: opened(embedded, (it) => it.stop()).url, log: tell };
 }

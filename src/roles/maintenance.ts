@@ -78,7 +78,7 @@ async function dropWhatIsPast({ database, clock, log, retention }: MaintenanceDe
   if (history.jumpedNow) warnOfJump(log, history);
   if (!history.steady) return;
   const dropped = await dropOldPartitions(database, nowMs, retention);
-  if (dropped.length > 0) log.info({ dropped }, 'dropped partitions past their retention');
+  if (dropped.length > 0) log.info({ tables: dropped }, 'dropped partitions past their retention');
   await pruneKept(database);
   await pruneAttempts(database, retention.retentionDays);
   await pruneDue(database, nowMs, retention.retentionDays);

@@ -299,7 +299,7 @@ async function read(deps: PlayerDeps, act: Act, email: PlayedEmail): Promise<voi
   if (raw !== email.raw) freeBytes(raw);
   if (!found)
     deps.log.info(
-      { act, message: email.envelopeId },
+      { act, message: email.envelopeId ?? undefined },
       'the email has no pixel and no link to visit',
     );
 }

@@ -113,8 +113,8 @@ export function createRelayHealth(deps: {
     else if (after === 'open') tellStillDown(isNew ? 'warn' : 'debug');
   }
   function tellUp(): void {
-    const downMs = Math.round(performance.now() - downSince);
-    log.info({ downMs }, 'the relay can be reached again; the circuit is closed');
+    const ms = Math.round(performance.now() - downSince);
+    log.info({ ms }, 'the relay can be reached again; the circuit is closed');
     deps.tell({ down: false, retryAfterMs: 0, detail: null });
     wake();
   }

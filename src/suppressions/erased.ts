@@ -11,6 +11,12 @@ const PREFIX = 'erased:';
 export const erasedKey = (accountId: number, address: string): string =>
   PREFIX + hash('sha256', `${accountId}\0${addressKey(address)}`);
 
+/** Replaces a URL that was switched off: it still matches when someone follows it. */
+export const erasedUrl = (accountId: number, url: string): string =>
+  PREFIX + hash('sha256', `${accountId}\0${url}`);
+
+export const isErased = (text: string): boolean => text.startsWith(PREFIX);
+
 /** Both forms in which an address may be in a list. */
 export const listedForms = (accountId: number, address: string): string[] => [
   addressKey(address),

@@ -6,6 +6,7 @@ import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
+import { erasedUrl } from '../suppressions/erased.ts';
 import type { TrackingToken } from './token.ts';
 
 export interface LinkSwitch {
@@ -67,7 +68,9 @@ export function openLinkSwitch(deps: { database: Database; log: Log }): LinkSwit
       if (!active) return false;
       if (off.size > 0) {
         const uuid = bytesToUuid(messageId);
-        if (off.has(`${uuid} `) || off.has(`${uuid} ${new URL(url).href}`)) return false;
+        const { href } = new URL(url);
+        const names = ['', href, erasedUrl(accountId, href)];
+        if (names.some((name) => off.has(`${uuid} ${name}`))) return false;
       }
       return offHosts.size === 0 || !namesOf(url).some((name) => offHosts.has(name));
     },

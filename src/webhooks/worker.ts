@@ -251,8 +251,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
           account: endpoint.accountId,
           endpoint: showUuid('whe_', endpoint.endpointUuid),
           url: endpoint.url,
+          why: DISABLED_REASONS[disable],
         },
-        `a webhook endpoint was disabled: ${DISABLED_REASONS[disable]}`,
+        'a webhook endpoint was disabled',
       );
       deps.metrics.webhooksDisabled.inc({ reason: disable });
     }
@@ -273,7 +274,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     const about = { ...namesOf(delivery), attempt: attempts, status: result!.status };
     if (state === 'delivered') log.debug(about, 'webhook delivered');
     else
-      log.info({ ...about, error }, state === 'pending' ? 'webhook failed' : 'webhook abandoned');
+      log.info(
+        { ...about, why: error ?? undefined },
+        state === 'pending' ? 'webhook failed' : 'webhook abandoned',
+      );
   }
 
   async function end(lane: Lane): Promise<void> {

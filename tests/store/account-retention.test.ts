@@ -16,6 +16,33 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+/** What a message leaves in other tables: the content first, then copies of it. */
+const OF_A_MESSAGE = [
+  ['contents (account_id, message_id, head)', `''`],
+  [
+    'sandbox_mails (account_id, message_id, id, envelope_from, recipients, raw)',
+    `gen_random_uuid(), '', '{b@example.net}', 'Hello'`,
+  ],
+  [
+    'feedback_mails (account_id, message_id, id, fingerprint, kind, envelope_from, recipient, subject, raw)',
+    `gen_random_uuid(), sha256($2::uuid::text::bytea), 'dsn', '', 'b@example.net', 'Hello', 'Hello'`,
+  ],
+  [
+    'events (account_id, message_id, id, kind, at, recipients, detail)',
+    `gen_random_uuid(), 'sent', now(), '{b@example.net}', '{}'`,
+  ],
+  [
+    'delivery_attempts (account_id, message_id, id, server, recipients)',
+    `gen_random_uuid(), 'relay', '{"b@example.net": "250 ok"}'`,
+  ],
+  [
+    'webhook_deliveries (account_id, message_id, endpoint_id, id, event_id, event_type)',
+    `gen_random_uuid(), $2, gen_random_uuid(), 'sent'`,
+  ],
+] as const;
+/** Emails that have arrived: where they came from may still be due. */
+const COPIES = ['sandbox_mails', 'feedback_mails'];
+
 async function accept(accountId: number, daysAgo: number): Promise<string> {
   const uuid = bytesToUuid(newIdBytes(NOW - daysAgo * DAY_MS));
   const values = [accountId, uuid];
@@ -24,27 +51,22 @@ async function accept(accountId: number, daysAgo: number): Promise<string> {
      VALUES ($1, $2, 'a@example.com', '{b@example.net}', 'Hello', 'rest')`,
     values,
   );
-  await test.database.query(
-    `INSERT INTO contents (account_id, message_id, head) VALUES ($1, $2, '')`,
-    values,
-  );
-  await test.database.query(
-    `INSERT INTO events (account_id, message_id, id, kind, at, recipients, detail)
-     VALUES ($1, $2, gen_random_uuid(), 'sent', now(), '{b@example.net}', '{}')`,
-    values,
-  );
+  for (const [columns, rest] of OF_A_MESSAGE) {
+    await test.database.query(`INSERT INTO ${columns} VALUES ($1, $2, ${rest})`, values);
+  }
   return uuid;
 }
+
+const tableOf = ([columns]: readonly [string, string]) => columns.split(' ')[0]!;
 
 async function kept(uuid: string): Promise<string[]> {
   const found: string[] = [];
   for (const [table, id] of [
     ['messages', 'id'],
-    ['contents', 'message_id'],
-    ['events', 'message_id'],
-  ] as const) {
+    ...OF_A_MESSAGE.map((one) => [tableOf(one), 'message_id']),
+  ]) {
     const rows = await test.database.query(`SELECT FROM ${table} WHERE ${id} = $1`, [uuid]);
-    if (rows.length > 0) found.push(table);
+    if (rows.length > 0) found.push(table!);
   }
   return found;
 }
@@ -65,11 +87,12 @@ it('deletes by the account’s own days', async () => {
     [own, due],
   );
   await pruneByAccount(test.database, NOW);
-  const all = ['messages', 'contents', 'events'];
+  const all = ['messages', ...OF_A_MESSAGE.map(tableOf)];
+  const without = (...tables: string[]) => all.filter((table) => !tables.includes(table));
   expect(await kept(young)).toEqual(all);
-  expect(await kept(middle)).toEqual(['messages', 'events']);
+  expect(await kept(middle)).toEqual(without('contents', ...COPIES));
   expect(await kept(old)).toEqual([]);
-  expect(await kept(due)).toEqual(all);
+  expect(await kept(due)).toEqual(without(...COPIES));
   expect(await kept(theirs)).toEqual(all);
 
   // The content never outlives its message.

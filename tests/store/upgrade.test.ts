@@ -1,24 +1,20 @@
 // Data of every released version is opened by this one and used: keys work, queued emails leave,
-// timelines answer, webhooks sign. A fixture is a database as that version left it (npm run
-// fixture): its schema, its rows, and what is known of them.
+// timelines answer, webhooks sign.
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeSchema, ROWS_HERE } from '../../scripts/describe-schema.ts';
+import { describeSchema } from '../../scripts/describe-schema.ts';
 import { VERSION } from '../../src/process/version.ts';
 import { checkSealed, openSecret } from '../../src/roles/secrets.ts';
-import type { Database } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { FIXTURES, factsOf, loadFixture } from './upgrade-fixture.ts';
 import { startReceiver } from './upgrade-receiver.ts';
 
-const FIXTURES = join(import.meta.dirname, '../fixtures/upgrade');
-
 describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
-  const read = (file: string) => readFileSync(join(FIXTURES, version, file), 'utf8');
-  const facts = JSON.parse(read('facts.json'));
+  const facts = factsOf(version);
   const { main, agent, revoked } = facts.keys;
   let test: TestDatabase;
   let service: TestService;
@@ -26,10 +22,7 @@ describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
 
   beforeAll(async () => {
     test = await createTestDatabase({ empty: true });
-    const [tables, rest] = read('schema.sql').split(ROWS_HERE);
-    await test.database.query(tables!);
-    await load(test.database, JSON.parse(read('rows.json')));
-    await test.database.query(rest!);
+    await loadFixture(test.database, version);
     await test.database.query('UPDATE webhook_endpoints SET url = $1, paused_until = NULL', [
       await receiver.url,
     ]);
@@ -144,12 +137,3 @@ describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
     expect(actions).toEqual(expect.arrayContaining(['set_branding', 'create_webhook_endpoint']));
   });
 });
-
-async function load(database: Database, tables: Record<string, unknown[]>): Promise<void> {
-  for (const [table, rows] of Object.entries(tables)) {
-    await database.query(
-      `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`,
-      [JSON.stringify(rows)],
-    );
-  }
-}

@@ -24,6 +24,8 @@ const LONG = [
   'store/backup',
   'rest/batch-hostile',
   'faults/stopping-worker',
+  'supply-chain',
+  'store/embedded-backup',
   'store/embedded-users',
   'integration/roles',
   'relays/limits',

