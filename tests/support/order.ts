@@ -30,7 +30,7 @@ const LONG = [
   'faults/webhook-kill',
   'faults/clock',
   'faults/embedded-kill',
-  'install/docs',
+  'docs/commands',
   'faults/schedule',
   'faults/relay',
   'jinja/attacks',
