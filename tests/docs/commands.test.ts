@@ -1,6 +1,6 @@
-// Every command that README and docs/ tell people to type does what the page says: each block is run
-// here unchanged, in bash, against a service of its own, and so are the emails and templates that
-// the pages show. What other tests run, they read from the pages too (accounted.test.ts).
+// Every command that README and docs/ tell people to type does what the page says: each block is
+// run here unchanged, in bash, against a service of its own, and so are the emails and templates
+// that the pages show. What other tests run, they read from the pages too (accounted.test.ts).
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -137,12 +137,12 @@ it.each(PRODUCTION)(
     const checked = typeIn(`${exported}${doctor}echo "ended with $?"`, env);
     await until(() => checked.output().includes('ended with'));
     const said = checked.output();
-    const valueOf = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(exported!)?.[1];
+    const valueIn = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(exported!)?.[1];
     expect(said).toMatch(/^ok +relay +The relay answers/m);
     expect(said).toMatch(/^ok +probe default /m);
-    expect(said).toContain(`BASE_URL is ${valueOf('BASE_URL')}.`);
-    expect(said).toContain(`${valueOf('BOUNCE_DOMAIN')} has no MX`);
-    expect(said).toMatch(valueOf('SECRET_KEY') ? /^ok +secret /m : /^WARN +secret /m);
+    expect(said).toContain(`BASE_URL is ${valueIn('BASE_URL')}.`);
+    expect(said).toContain(`${valueIn('BOUNCE_DOMAIN')} has no MX`);
+    expect(said).toMatch(valueIn('SECRET_KEY') ? /^ok +secret /m : /^WARN +secret /m);
     expect(said).toContain(`The service runs on port ${PORT}.`);
   },
 );

@@ -1,5 +1,5 @@
-// What docs/mcp.md shows works: every client's configuration leads to our tools, its commands and its
-// program run against a real service, and a refusal reads as the page says.
+// What docs/mcp.md shows works: every client's configuration leads to our tools, its commands and
+// its program run against a real service, and a refusal reads as the page says.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

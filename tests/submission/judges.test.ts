@@ -1,5 +1,6 @@
 // Programs that others wrote hand over their emails: Nodemailer, Python's smtplib, swaks, msmtp,
-// PHP's mail(), Django, Postfix as a smarthost. Where docs/smtp.md has settings to paste, with these.
+// PHP's mail(), Django, Postfix as a smarthost. Where docs/smtp.md has settings to paste, with
+// these.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -31,6 +31,7 @@ const LONG = [
   'faults/clock',
   'faults/embedded-kill',
   'docs/commands',
+  'install/start',
   'faults/schedule',
   'faults/relay',
   'jinja/attacks',
