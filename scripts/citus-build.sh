@@ -27,7 +27,9 @@ fi
 mkdir "$work/citus" && tar -xf "$source" -C "$work/citus" --strip-components=1
 cd "$work/citus"
 # PostgreSQL 15.20 exports a function that Citus defines for itself on 15.
-sed -i 's/^have_createdb_privilege(void)/citus_have_createdb_privilege(void)/' src/include/pg_version_compat.h
+if grep -qs have_createdb_privilege "$("$config" --includedir-server)/commands/dbcommands.h"; then
+  sed -i 's/^have_createdb_privilege(void)/citus_have_createdb_privilege(void)/' src/include/pg_version_compat.h
+fi
 PG_CONFIG=$config ./configure --without-libcurl > configure.log
 make -j"$(nproc)" -s > make.log 2>&1 || { grep -m5 'error' make.log; exit 1; }
 make -s install > install.log 2>&1

@@ -64,9 +64,10 @@ export function waitForEmail(wish: EmailWish & MailboxOptions = {}): Promise<Ema
 const sinceStarts = new Map<string, Mailbox>();
 
 /**
- * `mailbox` for each test: hand it to `test.extend` of Playwright or of Vitest.
+ * `mailbox` for each test: hand it to `test.extend` of Playwright or of Vitest. Playwright's types
+ * must be told what it adds.
  *
- *   const test = base.extend(mailboxFixtures);
+ *   const test = base.extend<{ mailbox: Mailbox }>(mailboxFixtures);
  *   test('signs up', async ({ page, mailbox }) => { … });
  */
 export const mailboxFixtures = {

@@ -6,19 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
+import { blockOf, ROOT, substituted } from '../support/docs.ts';
 import { freePort } from '../support/process.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-profile-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('write a profile of the service when it is stopped', async () => {
-  const page = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
-  const [, start, stop] = /^(.*--cpu-prof .*)\n(kill .*)$/m.exec(page)!;
+  const typed = substituted(blockOf('docs/performance.md', 'LOG_LEVEL=error node'), {
+    '=profiles': `=${folder}`,
+  });
+  const [start, stop] = typed.split('\n');
   const test = await createTestDatabase();
-  const service = start!.replace('=profiles', `=${folder}`);
   // It is stopped when it said that it runs: the line comes from this test.
-  const child = spawn('bash', ['-c', `${service}\nread _\n${stop}\nwait $pid`], {
+  const child = spawn('bash', ['-c', `${start}\nread _\n${stop}\nwait $pid`], {
     cwd: ROOT,
     env: {
       ...process.env,

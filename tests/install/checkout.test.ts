@@ -17,6 +17,7 @@ import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { announceSkip } from '../support/browser.ts';
+import { blockOf } from '../support/docs.ts';
 import { freePort } from '../support/process.ts';
 import { anEmail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -57,7 +58,14 @@ async function run(command: string, env: Record<string, string> = {}) {
   return { status, stdout, stderr };
 }
 
-const INSTALL = 'npm ci --prefer-offline --no-audit';
+/** As three pages have it. */
+const TYPED = [
+  blockOf('README.md', 'npm ci && npm start'),
+  blockOf('docs/quickstart.md', 'npm ci && npm start'),
+  blockOf('docs/install.md', 'npm ci && npm start'),
+];
+const [NPM_CI, NPM_START] = /^(.*) && (npm start)/.exec(TYPED[0]!)!.slice(1) as [string, string];
+const INSTALL = `${NPM_CI} --prefer-offline --no-audit`;
 
 async function install(command: string, env?: Record<string, string>): Promise<void> {
   const { status, stdout, stderr } = await run(command, env);
@@ -72,7 +80,7 @@ it.each([
   async (_typed, command, env) => {
     await install(command, env);
     expect(existsSync(join(checkout, 'node_modules/vite'))).toBe(false);
-    const start = await run('npm start', env);
+    const start = await run(NPM_START, env);
     expect(start.status).toBe(1);
     expect(start.stderr).toMatch(/Sandmartin is not built: .*npm ci/);
   },

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { blockOf } from '../support/docs.ts';
 import { freePort } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -24,6 +25,11 @@ const { BASE_URL: _theirs, DATABASE_URL: _of, ...ENV } = process.env;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('an empty folder, one install, and npx sandmartin is the sandbox', async () => {
+  const [install, start] = blockOf('docs/install.md', 'npm install sandmartin')
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, ''));
+  // From the tarball instead of the registry, and without what its tests are built with.
+  expect(install).toBe('npm install sandmartin');
   npm(['install', '--omit=dev', '--prefer-offline', '--no-audit', pack()], app);
 
   const modules = join(app, 'node_modules');
@@ -39,7 +45,8 @@ it('an empty folder, one install, and npx sandmartin is the sandbox', async () =
   }
 
   const port = await freePort();
-  const service = spawn('npx', ['sandmartin'], {
+  const [program, ...named] = start!.split(' ');
+  const service = spawn(program!, named, {
     cwd: app,
     env: { ...ENV, PORT: String(port), FEEDBACK_PORT: '0', LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],

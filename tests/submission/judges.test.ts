@@ -1,5 +1,6 @@
-// Programs that others wrote hand over their emails: Python's smtplib, swaks, msmtp, PHP's mail(),
-// Django, Postfix as a smarthost. Each only with the settings that docs/smtp.md names.
+// Programs that others wrote hand over their emails: Nodemailer, Python's smtplib, swaks, msmtp,
+// PHP's mail(), Django, Postfix as a smarthost. Where docs/smtp.md has settings to paste, with
+// these.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
+import { blockOf, substituted } from '../support/docs.ts';
 import { missingPostfix, startInstance } from '../support/postfix.ts';
 import { freePort } from '../support/process.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -38,8 +40,11 @@ afterAll(async () => {
 });
 
 /** Runs a program; what it prints. */
-function run(program: string, args: string[], input = ''): Promise<string> {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+function run(program: string, args: string[], input = '', env = {}): Promise<string> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -147,19 +152,71 @@ it.skipIf(noMsmtp || missing('PHP', has('php'), 'php-cli'))('PHP’s mail()', as
   expect((await arrived('php mail')).email.text).toContain('Hello\nfrom PHP');
 });
 
-it.skipIf(missing('DJANGO', hasModule('django'), 'python3-django'))('Django', async () => {
-  const program = `
-from django.conf import settings
-settings.configure(EMAIL_HOST='127.0.0.1', EMAIL_PORT=${port}, EMAIL_HOST_USER='apikey', EMAIL_HOST_PASSWORD='${account.key}')
+it('Nodemailer, as docs/smtp.md sets it up', async () => {
+  const block = substituted(blockOf('docs/smtp.md', 'const transport'), {
+    'mail.example.com': 'localhost',
+    '587': String(port),
+    'acme.example': 'example.com',
+    "subject: 'Hello'": "subject: 'nodemailer'",
+  });
+  const file = join(folder, 'send.mjs');
+  writeFileSync(file, `import nodemailer from '${import.meta.resolve('nodemailer')}';\n${block}`);
+  // The certificate is its own authority, and is checked.
+  await run(process.execPath, [file], '', {
+    ...{ NODE_EXTRA_CA_CERTS: fixture('localhost-cert.pem'), SANDMARTIN_KEY: account.key },
+  });
+  expect((await arrived('nodemailer')).email.text).toContain('Hello!');
+});
+
+it.skipIf(missing('DJANGO', hasModule('django'), 'python3-django'))(
+  'Django, as docs/smtp.md sets it up',
+  async () => {
+    const settings = substituted(blockOf('docs/smtp.md', 'EMAIL_HOST'), {
+      'mail.example.com': '127.0.0.1',
+      '587': String(port),
+      'acme.example': 'example.com',
+    });
+    writeFileSync(join(folder, 'settings.py'), `import os\n${settings}`);
+    const program = `
+import sys
+sys.path.insert(0, '${folder}')
 from django.core.mail import EmailMultiAlternatives
-m = EmailMultiAlternatives('Django grüßt', 'Grüße', 'Acme <hello@example.com>', ['ada@example.net'], bcc=['b@example.net'])
+m = EmailMultiAlternatives('Django grüßt', 'Grüße', to=['ada@example.net'], bcc=['b@example.net'])
 m.attach_alternative('<p>Grüße</p>', 'text/html')
 assert m.send() == 1
 `;
-  await run('/usr/bin/python3', ['-'], program);
-  const { email } = await arrived('Django grüßt');
-  expect(email.html).toContain('Grüße');
-  expect(JSON.stringify(email.headers)).not.toContain('b@example.net');
+    await run('/usr/bin/python3', ['-'], program, {
+      ...{ DJANGO_SETTINGS_MODULE: 'settings', SANDMARTIN_KEY: account.key },
+    });
+    const { email } = await arrived('Django grüßt');
+    expect(email.from).toEqual({ name: 'Acme', address: 'hello@example.com' });
+    expect(email.html).toContain('Grüße');
+    expect(JSON.stringify(email.headers)).not.toContain('b@example.net');
+  },
+);
+
+// Too large to install for one page: what they call their settings was looked up, and
+// tests/docs/accounted.test.ts says so. The values are those that worked above.
+it.each([
+  ['Rails', blockOf('docs/smtp.md', 'config.action_mailer'), 'address port user_name password'],
+  [
+    'Laravel',
+    blockOf('docs/smtp.md', 'MAIL_MAILER'),
+    'MAIL_HOST MAIL_PORT MAIL_USERNAME MAIL_PASSWORD',
+  ],
+  ['Spring', blockOf('docs/smtp.md', 'spring.mail.host'), 'host port username password'],
+  ['Supabase', blockOf('docs/smtp.md', 'SMTP_HOST'), 'SMTP_HOST SMTP_PORT SMTP_USER SMTP_PASS'],
+  ['Keycloak', blockOf('docs/smtp.md', '"smtpServer"'), 'host port user password'],
+])('%s has the same values in docs/smtp.md', (_, block, names) => {
+  const values = names.split(' ').map((name) => {
+    const [, value] = new RegExp(
+      `(?:^|[\\s.])"?${name}"?(?:: |=)["']?([^"',\\n]+(?:'[^']+'\\))?)`,
+      'm',
+    ).exec(block)!;
+    return value;
+  });
+  expect(values.slice(0, 3)).toEqual(['mail.example.com', '587', 'apikey']);
+  expect(values[3]).toMatch(/^(?:sm_live_…|\$\{SANDMARTIN_KEY\}|ENV\.fetch\('SANDMARTIN_KEY'\))$/);
 });
 
 const postfix =
@@ -175,14 +232,18 @@ function hasSasl(): boolean {
 
 it.skipIf(postfix !== undefined)('Postfix, of which we are the smarthost', async () => {
   const at = await freePort();
+  const block = substituted(blockOf('docs/smtp.md', 'relayhost'), {
+    '[mail.example.com]:587': `[127.0.0.1]:${port}`,
+    'sm_live_…': account.key,
+  });
+  const settings = Object.fromEntries(
+    [...block.matchAll(/^(\w+) = (.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
   const instance = await startInstance(join(folder, 'postfix'), {
     main: {
       myhostname: 'app.example',
       default_transport: 'smtp',
-      relayhost: `[127.0.0.1]:${port}`,
-      smtp_sasl_auth_enable: 'yes',
-      smtp_sasl_password_maps: `inline:{ [127.0.0.1]:${port}=apikey:${account.key} }`,
-      smtp_sasl_security_options: 'noanonymous',
+      ...settings,
     },
     transport: [],
     smtpd: [`127.0.0.1:${at}`],

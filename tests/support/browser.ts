@@ -92,9 +92,9 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
-/** Prints why a browser test does not run, where nobody can miss it. */
+/** Prints why a test does not run, where nobody can miss it. */
 export function announceSkip(reason: string): void {
-  process.stderr.write(`\n*** BROWSER TESTS SKIPPED: ${reason}\n\n`);
+  process.stderr.write(`\n*** SKIPPED: ${reason}\n\n`);
 }
 
 async function launchPackaged(): Promise<Browser> {

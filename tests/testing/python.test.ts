@@ -1,16 +1,15 @@
 // The Python snippet of docs/testing.md, run as it stands there: it waits for an email that its
 // program sends, and reads the code.
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/process/clock.ts';
+import { blockOf, substituted } from '../support/docs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
-const [, snippet] = /```python\n(.*?)```/s.exec(page)!;
+const snippet = blockOf('docs/testing.md', 'import os, requests');
 
 /** What the snippet calls and leaves to its reader: a program that sends a code. */
 const SIGN_UP = `
@@ -53,7 +52,7 @@ it.skipIf(isMissing)('finds the code, and no stale one', async () => {
     'python3',
     [
       '-c',
-      `import os\n${snippet!.replace('after = newest()', `${SIGN_UP}\nafter = newest()`)}\nprint(code)`,
+      `${substituted(snippet, { 'after = newest()': `${SIGN_UP}\nafter = newest()` })}\nprint(code)`,
     ],
     { env: { ...process.env, SANDMARTIN_URL: service.url, SANDMARTIN_API_KEY: key } },
   );

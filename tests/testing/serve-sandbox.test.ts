@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, type TestContext } from 'vitest';
 import { openMailbox, waitForEmail } from '../../src/testing/mailbox.ts';
+import { blockOf, ROOT } from '../support/docs.ts';
 import { anEmail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../bin/sandmartin.js');
+const PROGRAM = join(ROOT, 'bin/sandmartin.js');
 const { BASE_URL: _theirs, ...rest } = process.env;
 
 /** A folder of temporary files, and what is started with it. */
@@ -23,8 +24,8 @@ function openFolder({ onTestFinished }: TestContext) {
   return {
     ...{ folder, env, folders },
     nothingLeft: () => until(() => folders().length === 0),
-    start: (...senders: string[]) =>
-      spawn(process.execPath, [PROGRAM, 'serve', '--sandbox', ...senders], {
+    start: (...words: string[]) =>
+      spawn(process.execPath, [PROGRAM, ...words], {
         ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
       }),
   };
@@ -46,14 +47,24 @@ const isUp = (url: string) =>
 
 it.concurrent('prints where it is and a test key, on one line; SIGTERM removes all, and the next what a killed run left', async (test) => {
   const { folders, nothingLeft, start } = openFolder(test);
-  const killed = start();
-  await firstLine(killed);
+  const [npx, sandmartin, ...words] = blockOf('docs/testing.md', 'npx sandmartin serve')
+    .trim()
+    .split(' ');
+  expect([npx, sandmartin]).toEqual(['npx', 'sandmartin']);
+  const killed = start(...words);
+  const shown = JSON.parse(blockOf('docs/testing.md', '{"base_url"'));
+  expect(JSON.parse(await firstLine(killed))).toEqual({
+    base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    api_key: expect.stringMatching(/^sm_test_\w{40}$/),
+    senders: shown.senders,
+  });
+  expect(Object.keys(shown)).toEqual(['base_url', 'api_key', 'senders']);
   const [left] = folders();
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   expect(folders()).toEqual([left]);
 
-  const child = start('--sender', 'example.com', '--sender', 'b.example');
+  const child = start('serve', '--sandbox', '--sender', 'example.com', '--sender', 'b.example');
   const exited = once(child, 'exit');
   const line = await firstLine(child);
   expect(folders()).toHaveLength(1);
