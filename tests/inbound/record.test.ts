@@ -1,5 +1,5 @@
-// Whatever a report says can be stored: any text, any number of recipients. What arrives together is
-// recorded together.
+// Whatever a report says can be stored: any text, any number of recipients. What arrives together
+// is recorded together.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

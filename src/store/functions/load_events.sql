@@ -1,7 +1,7 @@
--- Events with what their messages add, as webhooks tell of them; one past its retention is not among
--- them. Called by src/webhooks/event-body.ts. p_home, and why plans are kept: see record_events.sql.
--- They must probe the indexes row by row, even those made while the tables are empty: hence the
--- settings.
+-- Events with what their messages add, as webhooks tell of them; one past its retention is not
+-- among them. Called by src/webhooks/event-body.ts. p_home, and why plans are kept: see
+-- record_events.sql. They must probe the indexes row by row, even those made while the tables are
+-- empty: hence the settings.
 CREATE OR REPLACE FUNCTION load_events(
   p_account_id bigint[], p_message_id uuid[], p_id uuid[],
   -- The first and the last message: bounds leave all other days' partitions alone.
