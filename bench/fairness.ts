@@ -7,8 +7,8 @@
 // 2. 1,000 accounts with 10 emails each drain beside one account with 10,000. Goal: at least 0.9 of
 //    its rate.
 // ROUNDS (5) and SAMPLES (250) of part 1, BACKLOG (50,000) and DRAINS (3), the rounds of part 2,
-// are read from the environment. The relay answers each email of part 1 after 20 ms, as relays do; in
-// part 2 at once, so that the queue is what is measured.
+// are read from the environment. The relay answers each email of part 1 after 20 ms, as relays
+// do; in part 2 at once, so that the queue is what is measured.
 import { setTimeout as wait } from 'node:timers/promises';
 import { createAccount } from '../src/accounts/accounts.ts';
 import { pauseAccount } from '../src/accounts/pause.ts';
