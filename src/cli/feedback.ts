@@ -2,8 +2,8 @@
 // feedback listener.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { suppresses } from '../feedback/record.ts';
 import { parseReport, type Report } from '../feedback/report.ts';
+import { suppresses } from '../feedback/statement.ts';
 import { withJson } from './command.ts';
 
 /** Returns the command, to which feedback-list.ts adds more. */

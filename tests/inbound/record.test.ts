@@ -4,12 +4,9 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recipientResult } from '../../src/feedback/dsn.ts';
-import {
-  type MatchedReport,
-  openReportRecorder,
-  type ReportRecorder,
-} from '../../src/feedback/record.ts';
+import { openReportRecorder, type ReportRecorder } from '../../src/feedback/record.ts';
 import { makeReport } from '../../src/feedback/report.ts';
+import type { MatchedReport } from '../../src/feedback/statement.ts';
 import { readId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import {
