@@ -9,7 +9,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EMAIL_SCOPES } from '../src/accounts/scopes.ts';
-import { READ_TIMELINE } from '../src/events/timeline.ts';
 import { showUuid } from '../src/ids.ts';
 import type { TestAccount } from '../tests/support/service.ts';
 import { getRequest, openLoad, sendRequest } from './support/http-rounds.ts';
@@ -41,6 +40,14 @@ const SEARCHES_OF_A_KIND = 15;
 const SIDES = ['small', 'large'] as const;
 /** The rest is judged by itself, or beside pgbench. */
 const JUDGED_BESIDE_SMALL: readonly string[] = ['accept', 'timeline', 'search', 'drain'];
+
+/** What a timeline says, as one would ask for a single one: account $1, message $2. */
+const READ_TIMELINE = `SELECT m.status, m.scheduled_at AS "scheduledAt", m.cancelled_at AS "cancelledAt",
+  EXISTS (SELECT FROM approvals a WHERE a.account_id = $1 AND a.message_id = $2) AS "neededApproval",
+  e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp, e.recipients, e.detail
+  FROM messages m LEFT JOIN events e ON e.account_id = m.account_id AND e.message_id = m.id AND e.message_id = $2
+  WHERE m.account_id = $1 AND m.id = $2
+  ORDER BY e.at, e.sequence NULLS FIRST`;
 
 const pgbench = findPgbench();
 const sink = await startSink();

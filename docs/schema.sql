@@ -40,6 +40,8 @@ SET check_function_bodies = off;
 
 -- Function in a file: queue_size_here(OUT mails double precision, OUT bytes double precision, OUT later double precision, OUT later_bytes double precision)
 
+-- Function in a file: read_timelines(p_account_id bigint[], p_message_id uuid[], p_earliest uuid, p_latest uuid, p_home bigint[])
+
 -- Function in a file: ready_lanes(p_after bigint, p_lanes integer, p_full bigint[])
 
 -- Function in a file: record_events(p_account_id bigint[], p_message_id uuid[], p_event_id uuid[], p_kind text[], p_status text[], p_hook text[], p_recipients text[], p_detail text[], p_relay_id text[], p_home bigint[])

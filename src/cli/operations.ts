@@ -9,6 +9,7 @@ import { ALL_SCOPES, OPERATOR_SCOPES } from '../accounts/scopes.ts';
 import { type Page, pagesOf } from '../client/calls.ts';
 import type { Operations } from '../client/operations.ts';
 import type { Config } from '../config/config.ts';
+import { openTimelines } from '../events/timeline.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { lint } from '../lint/lint.ts';
 import { assembleLarge, type CopyOrder } from '../mail/assembling.ts';
@@ -169,6 +170,7 @@ async function depsOf(
     dns: createDns(config.dnsServers),
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent },
     systemSender: config.systemSender,
+    timelineOf: openTimelines(database),
     mailbox: openWaiting({ database, log: createLog('silent') }),
     ...{ inSandbox, relayUrl },
     probeReturnPath: (of) => probeDomain({ database, bounceDomain, sender, relays, relayUrl }, of),

@@ -2,7 +2,7 @@
 // where it came from and how far handing it over has got. Before it: operations/messages.ts, the
 // live stream of its page and `message show`.
 import { addressKey } from '../addresses.ts';
-import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
+import type { TimelineEvent, TimelineOf } from '../events/timeline.ts';
 import { showUuid } from '../ids.ts';
 import { MESSAGE_COLUMNS, type Message, type MessageRow, toMessage } from '../messages/message.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
@@ -69,12 +69,12 @@ interface DetailsRow extends MessageRow {
 
 /** Undefined: the account has no such message. */
 export async function readMessageDetails(
-  database: Database,
+  { database, timelineOf }: { database: Database; timelineOf: TimelineOf },
   accountId: number,
   uuid: string,
 ): Promise<MessageDetails | undefined> {
   const [row] = await database.prepared<DetailsRow>('message-details', DETAILS, [accountId, uuid]);
-  const timeline = await readTimeline(database, accountId, uuid);
+  const timeline = await timelineOf(accountId, uuid);
   if (row === undefined || timeline === undefined) return undefined;
   const { recipients } = row;
   const message = toMessage(messageOf(row));

@@ -171,7 +171,7 @@ const getMessageAsAgent = operation({
   async run(deps, caller, input, via) {
     const { events, ...timeline } = await getMessage.run(deps, caller, input, via);
     const uuid = messageUuid(input.sm_mail_id);
-    const details = await readMessageDetails(deps.database, caller.accountId, uuid);
+    const details = await readMessageDetails(deps, caller.accountId, uuid);
     return {
       ...timeline,
       ...(details?.sandbox || deps.inSandbox() ? { sandbox: true } : {}),

@@ -4,6 +4,7 @@ import type { Directory } from '../accounts/directory.ts';
 import type { Dns } from '../accounts/dns.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Chunk } from '../bytes/chunks.ts';
+import type { TimelineOf } from '../events/timeline.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Log } from '../process/log.ts';
 import type { LoopWatch } from '../process/loop-watch.ts';
@@ -24,6 +25,7 @@ export interface OperationDeps extends AcceptDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  timelineOf: TimelineOf;
   catalog: Catalog;
   /** The system's templates and the account's own, as the account sees them. */
   templates: Offering;

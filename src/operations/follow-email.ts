@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { findApproval } from '../approvals/approvals.ts';
 import { readMessageDetails } from '../delivery/message-details.ts';
 import type { Reason } from '../events/reasons.ts';
-import { readTimeline } from '../events/timeline.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import { explain } from './explanation.ts';
 import { messageUuid, noMessage } from './message-lookup.ts';
@@ -38,11 +37,11 @@ export const explainDelivery = operation({
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/explanation' },
   client: 'messages.explain',
   tool: { brief: 'Why an email is where it is, for each recipient, and what to do.' },
-  async run({ database }, { accountId }, { sm_mail_id }) {
+  async run(deps, { accountId }, { sm_mail_id }) {
     const uuid = messageUuid(sm_mail_id);
-    const found = await readMessageDetails(database, accountId, uuid);
+    const found = await readMessageDetails(deps, accountId, uuid);
     if (found === undefined) throw noMessage(sm_mail_id);
-    const { state: decided } = (await findApproval(database, accountId, uuid)) ?? {};
+    const { state: decided } = (await findApproval(deps.database, accountId, uuid)) ?? {};
     return {
       sm_mail_id,
       status: found.status,
@@ -130,7 +129,7 @@ export const waitForEvent = operation({
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/wait' },
   client: 'messages.wait',
   tool: { brief: 'Waits until an email has a new event or status, 25 seconds at most.' },
-  async run({ database }, { accountId }, { sm_mail_id, status: wanted, timeout_seconds }, via) {
+  async run({ timelineOf }, { accountId }, { sm_mail_id, status: wanted, timeout_seconds }, via) {
     const uuid = messageUuid(sm_mail_id);
     let gone = false;
     via.onGone?.(() => {
@@ -139,7 +138,7 @@ export const waitForEvent = operation({
     const until = performance.now() + timeout_seconds * 1000;
     let known: number | undefined;
     for (;;) {
-      const timeline = await readTimeline(database, accountId, uuid);
+      const timeline = await timelineOf(accountId, uuid);
       if (timeline === undefined) throw noMessage(sm_mail_id);
       const status = timeline.status as MessageStatus;
       known ??= timeline.events.length;

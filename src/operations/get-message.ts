@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { type Approval, findApproval } from '../approvals/approvals.ts';
 import { EVENT_KINDS } from '../events/kinds.ts';
-import { readTimeline } from '../events/timeline.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import { messageUuid, noMessage } from './message-lookup.ts';
 import { operation } from './operation.ts';
@@ -102,9 +101,9 @@ export const getMessage = operation({
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}' },
   client: 'messages.get',
   tool: { brief: 'The status of an email and everything that happened to it.' },
-  async run({ database }, { accountId }, { sm_mail_id }) {
+  async run({ database, timelineOf }, { accountId }, { sm_mail_id }) {
     const uuid = messageUuid(sm_mail_id);
-    const timeline = await readTimeline(database, accountId, uuid);
+    const timeline = await timelineOf(accountId, uuid);
     if (timeline === undefined) throw noMessage(sm_mail_id);
     const approval = timeline.neededApproval
       ? await findApproval(database, accountId, uuid)

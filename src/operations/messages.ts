@@ -271,8 +271,8 @@ export const getMessageDetails = operation({
   output: messageDetails,
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/details' },
   client: 'messages.details',
-  async run({ database }, { accountId }, { sm_mail_id }, via) {
-    const found = await readMessageDetails(database, accountId, messageUuid(sm_mail_id));
+  async run(deps, { accountId }, { sm_mail_id }, via) {
+    const found = await readMessageDetails(deps, accountId, messageUuid(sm_mail_id));
     if (found === undefined) throw noMessage(sm_mail_id);
     return showDetails(found, isSealed(found.door, via));
   },

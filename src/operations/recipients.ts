@@ -26,6 +26,7 @@ import { listOwnCaptured } from '../sandbox/account-inbox.ts';
 import { readContent } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
 import { entriesOf } from '../suppressions/listing.ts';
+import type { OperationDeps } from './deps.ts';
 import { headerList } from './email-parts.ts';
 import { timelineEvents } from './get-message.ts';
 import { checkCursor, listed, listOf, page } from './lists.ts';
@@ -178,7 +179,8 @@ export const recipientOperations = [
     }),
     rest: { method: 'GET', path: '/v1/recipients/{address}' },
     client: 'recipients.export',
-    async run({ database }, caller, { address, cursor, limit }, via) {
+    async run(deps, caller, { address, cursor, limit }, via) {
+      const { database } = deps;
       const { accountId } = caller;
       const about = personOf(accountId, readAddress(address));
       checkCursor('msg_', cursor);
@@ -198,7 +200,7 @@ export const recipientOperations = [
       let { beforeUuid: rest } = found;
       let chars = 0;
       for (const message of found.messages) {
-        const shown = await showMessage(database, message, isSealed(message.door, via), postsOf);
+        const shown = await showMessage(deps, message, isSealed(message.door, via), postsOf);
         data.push(shown);
         chars += (shown.html?.length ?? 0) + (shown.text?.length ?? 0);
         if (chars < MOST_CHARS) continue;
@@ -266,14 +268,15 @@ async function postsReader(
 }
 
 async function showMessage(
-  database: Database,
+  deps: OperationDeps,
   message: Message,
   sealed: boolean,
   postsOf: PostsOf,
 ): Promise<z.output<typeof known>> {
+  const { database } = deps;
   const { accountId } = message;
   const uuid = messageUuid(message.id);
-  const details = await readMessageDetails(database, accountId, uuid);
+  const details = await readMessageDetails(deps, accountId, uuid);
   const attempts = await listAttempts(database, accountId, uuid);
   const content = sealed ? undefined : await readContent(database, accountId, uuid);
   return {

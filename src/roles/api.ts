@@ -7,6 +7,7 @@ import { admitPerson } from '../dashboard/admission.ts';
 import type { DashboardDeps } from '../dashboard/deps.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from '../dashboard/server.ts';
 import type { Worker } from '../delivery/worker.ts';
+import { openTimelines } from '../events/timeline.ts';
 import { type Bodies, type BodyLimits, createBodies } from '../http/body.ts';
 import { CALLERS_IN_LINE, type HttpLimits, type HttpServerOptions } from '../http/server.ts';
 import { type Requesters, readRequesters } from '../inbound/requester.ts';
@@ -197,6 +198,7 @@ function operationDeps(
     rampStart: config.rampStart,
     webhooks: { ...shared.webhooks, clock, vault },
     systemSender: config.systemSender,
+    timelineOf: openTimelines(database),
     mailbox: openWaiting({ database, log }),
     inSandbox: relays.isSandbox,
     relayUrl: config.relayUrl,

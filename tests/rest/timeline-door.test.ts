@@ -77,3 +77,29 @@ it('without a key, it is left to whoever knows people’s sessions', async () =>
   expect(await ask('long', id, {})).toMatchObject({ status: 401 });
   expect(byNode).toBe(before + 1);
 });
+
+// Timelines that are asked for together are read in one statement.
+it('of a hundred questions at once by two accounts, each gets its own answer', async () => {
+  const own: Record<string, string[]> = { owner: [], another: [] };
+  for (let n = 0; n < 5; n++) {
+    for (const who of ['owner', 'another']) {
+      own[who]!.push((await service.send(keys[who]!, anEmail())).body.id);
+    }
+  }
+  const names = [...own.owner!, ...own.another!, 'msg_00000000000000000000000000'];
+  const asked = Array.from({ length: 5 }, () => names)
+    .flat()
+    .flatMap((name) => [
+      { name, who: 'owner' },
+      { name, who: 'another' },
+    ]);
+  const answers = await Promise.all(
+    asked.map(({ name, who }) => service.get(keys[who]!, `/v1/messages/${name}`)),
+  );
+  asked.forEach(({ name, who }, index) => {
+    const { status, body } = answers[index]!;
+    expect([status, body.sm_mail_id]).toEqual(
+      own[who]!.includes(name) ? [200, name] : [404, undefined],
+    );
+  });
+});

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordEvents } from '../../src/events/record.ts';
+import { openTimelines } from '../../src/events/timeline.ts';
 import { bytesToUuid, uuidToBytes } from '../../src/ids.ts';
 import { claimDue } from '../../src/queue/due.ts';
 import { makeDays } from '../../src/store/partitions.ts';
@@ -111,6 +112,33 @@ it('loading 200 events for webhooks reads each a few times, although there was o
   await fresh.close();
   expect(read).toBeGreaterThanOrEqual(200);
   expect(read).toBeLessThan(200 * 6);
+});
+
+it('reading 30 timelines reads each a few times, although there was one when it was first done', async () => {
+  const { database } = test;
+  const { id: accountId } = await makeAccount(database);
+  const first = await makeMessages(database, accountId, 1);
+  await database.query('VACUUM ANALYZE messages, events');
+  const fresh = openDatabase(test.url, { connections: 1, onIdleError: () => undefined });
+  const once = openTimelines(fresh);
+  for (let time = 0; time < 8; time++) {
+    expect((await once(accountId, bytesToUuid(first[0]!)))?.status).toBe('queued');
+  }
+  const many = await makeMessages(database, accountId, 5000);
+  await recordDelivered(database, accountId, many.slice(0, 30));
+  const read = await fresh.transaction(async (client) => {
+    const timelineOf = openTimelines(joined(client));
+    const timelines = await Promise.all(
+      many.slice(0, 30).map((id) => timelineOf(accountId, bytesToUuid(id))),
+    );
+    expect(timelines.map((it) => it?.events.map(({ type }) => type))).toEqual(
+      Array(30).fill(['delivered']),
+    );
+    return await readOf(client);
+  });
+  await fresh.close();
+  expect(read).toBeGreaterThanOrEqual(30);
+  expect(read).toBeLessThan(30 * 6);
 });
 
 // So are those of a claim.
