@@ -1,9 +1,9 @@
-// Places of the relay's pool that are kept for newcomers. relay.ts asks it who may begin: otherwise
-// one account's backlog fills every session, and the single email of another waits until one of
+// Places of the relay's pool, shared fairly. relay.ts asks who may begin, and who is next:
+// otherwise one account's backlog fills every session, and the emails of another wait until one of
 // them is answered, which takes long with a slow relay.
 import type { Job } from './relay-hangs.ts';
 
-/** Reserved places cost a lone backlog at most this share of its rate. */
+/** Places kept for newcomers cost a lone backlog at most this share of its rate. */
 const KEPT_PART = 1 / 8;
 
 export function keepPlaces(places: number) {
@@ -13,7 +13,7 @@ export function keepPlaces(places: number) {
   /** If there is only one account, nothing is reserved for others. */
   let hasSeveral = false;
 
-  const isNew = ({ lane }: Job): boolean => lane === undefined || !talks.has(lane);
+  const talksOf = ({ lane }: Job): number => (lane === undefined ? 0 : (talks.get(lane) ?? 0));
   return {
     emailBegins({ lane }: Job): void {
       if (lane === undefined) return;
@@ -27,8 +27,20 @@ export function keepPlaces(places: number) {
       if (left === 0) talks.delete(lane);
       else talks.set(lane, left);
     },
-    /** Who may have one of the last places; undefined: everyone. */
-    whoFits: (free: number): ((job: Job) => boolean) | undefined =>
-      hasSeveral && free <= kept ? isNew : undefined,
+    /** The last places are for those who have none. */
+    mayBegin: (job: Job, free: number): boolean => !hasSeveral || free > kept || talksOf(job) === 0,
+    /** Of those that fit, the oldest of whoever has fewest; its index, or -1. */
+    next(waiting: readonly Job[], fits: (job: Job) => boolean): number {
+      if (!hasSeveral) return waiting.findIndex(fits);
+      let found = -1;
+      let fewest = Number.POSITIVE_INFINITY;
+      for (let at = 0; at < waiting.length && fewest > 0; at++) {
+        const own = talksOf(waiting[at]!);
+        if (own >= fewest || !fits(waiting[at]!)) continue;
+        found = at;
+        fewest = own;
+      }
+      return found;
+    },
   };
 }

@@ -134,14 +134,13 @@ export function createRelay(config: RelayConfig): Relay {
     lines.size - hangs.count() + openings.size < maxConnections &&
     hasRoom(openings.size + 1) &&
     (performance.now() >= holdUntil || !hangs.anyWorks());
-  /** The oldest that fits. On trial the newest, because the oldest are those that hung before. */
+  /** On trial the newest that fits, because the oldest are those that hung before. */
   function nextJob(freed = 0): Job | undefined {
     const talking = lines.size - idle.length - hangs.count();
-    const mayBegin = places.whoFits(maxConnections - talking + freed);
-    if (hangs.count() === 0 && mayBegin === undefined) return waiting.shift();
-    const mayHang = hangs.whoFits(waiting);
-    const fits = (job: Job) => mayHang(job) && (mayBegin?.(job) ?? true);
-    const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : waiting.findIndex(fits);
+    const free = maxConnections - talking + freed;
+    const mayHang = hangs.count() === 0 ? undefined : hangs.whoFits(waiting);
+    const fits = (job: Job) => places.mayBegin(job, free) && (mayHang?.(job) ?? true);
+    const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : places.next(waiting, fits);
     return at < 0 ? undefined : waiting.splice(at, 1)[0];
   }
 

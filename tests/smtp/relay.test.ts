@@ -747,6 +747,19 @@ describe('places', () => {
     expect(all.flatMap(results)).toEqual(Array(14).fill('accepted'));
   });
 
+  it('go to whoever has fewest: the second email of a newcomer is not behind all of a crowd', async () => {
+    const { begun, answer, hand } = await slowRelay();
+    await Promise.all([hand(1, 'first'), hand(2, 'first')]);
+    const many = [...twelve, ...'mnopqrst'].map((name) => hand(1, name));
+    await until(() => begun.length >= 2 + 7);
+    const newcomers = ['new', 'second', 'third'].map((name) => hand(2, name));
+    await until(() => begun.includes('new'));
+    answer();
+    const all = await Promise.all([...many, ...newcomers]);
+    expect(all.flatMap(results)).toEqual(Array(23).fill('accepted'));
+    expect(begun.indexOf('third')).toBeLessThan(begun.indexOf('m'));
+  });
+
   it('are all with the one lane that there is', async () => {
     const { begun, answer, hand } = await slowRelay();
     const many = twelve.map((name) => hand(1, name));
