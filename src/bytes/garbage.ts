@@ -21,9 +21,9 @@ export function notePassed(bytes: number): void {
 }
 
 /**
- * For threads, in which little else is alive, and before something large is read that few ask for:
- * collects everything left behind. V8 keeps the text of the last match, and a part of a text keeps
- * all of it: 24 MB of HTML stayed until the next one.
+ * For threads, in which little else is alive, and before something large is read: collects
+ * everything left behind. V8 keeps the text of the last match, and a part of a text keeps all of
+ * it: 24 MB of HTML stayed until the next one.
  */
 export function collectAll(): void {
   /^/.test('');

@@ -9,7 +9,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { Problem } from '../errors.ts';
-import { atOnce, inTurns, turn } from '../process/in-turns.ts';
+import { atOnce, inLongTurns, inTurns, turn } from '../process/in-turns.ts';
 import { keepNumbers } from './json-numbers.ts';
 
 /** Deeper than any email's variables, and shallow enough for everything that walks through them. */
@@ -63,7 +63,7 @@ async function readLarge(bytes: Buffer): Promise<unknown> {
   if (numbers !== undefined) await inTurns(numbers);
   await turn();
   const whole =
-    longTexts.length === 0 ? value : putBack(value, await inTurns(readTexts(bytes, longTexts)));
+    longTexts.length === 0 ? value : putBack(value, await inLongTurns(readTexts(bytes, longTexts)));
   if (surrogates) requireText(whole);
   freeBytes(bytes);
   return whole;
@@ -267,7 +267,11 @@ function* withoutEscapes(bytes: Buffer, begin: number, end: number): Generator<v
   return written;
 }
 
-const UNESCAPED_BYTES = 256 * 1024;
+/**
+ * V8 gives a text of more than 128 KB pages of its own, and lets 16 MB of them accumulate: beside
+ * the body and its text, that was the peak of a large request.
+ */
+const UNESCAPED_BYTES = 64 * 1024;
 
 /**
  * Each byte is a character and none is escaped, as in a file in base64. Four bytes at a time, which

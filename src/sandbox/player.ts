@@ -4,7 +4,6 @@
 // that listener is the only one whose address is known for certain.
 
 import { freeBytes } from '../bytes/free-bytes.ts';
-import { collectAll } from '../bytes/garbage.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import { createGroupCommit } from '../process/group-commit.ts';
 import type { Log } from '../process/log.ts';
@@ -295,8 +294,6 @@ async function read(deps: PlayerDeps, act: Act, email: PlayedEmail): Promise<voi
   if (act !== 'open' && act !== 'open-by-machine' && act !== 'click') return;
   const agent = act === 'open-by-machine' ? MACHINE_AGENT : HUMAN_AGENT;
   const what = act === 'click' ? 'click' : 'open';
-  // What relaying it has left behind would stand beside it: 40 MB.
-  if (email.readAll !== undefined) collectAll();
   const raw = email.readAll === undefined ? email.raw : await email.readAll();
   const found = raw !== undefined && (await visit(raw, deps.trackingUrl(), what, agent));
   if (raw !== email.raw) freeBytes(raw);

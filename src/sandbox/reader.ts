@@ -14,6 +14,7 @@ export const MACHINE_AGENT =
 
 const TIMEOUT_MS = 5000;
 const LONGEST_URL = 8192;
+const NOTHING = Buffer.alloc(0);
 
 /** False: the email has nothing to load or follow. Rejects if our side does not answer. */
 export async function visit(
@@ -43,17 +44,17 @@ function* findUrl(raw: Buffer, beginning: string): Generator<void, string | unde
   const { tree, body } = treeOf(raw);
   for (const leaf of leavesOf(tree)) {
     if (leaf.type !== 'text/html' || isFile(leaf)) continue;
-    let seen = '';
+    let seen: Buffer = NOTHING;
     let at = -1;
     for (const piece of piecesIn(body, placeOf(leaf))) {
-      seen = seen.slice(-LONGEST_URL) + piece.toString('latin1');
-      notePassed(piece.length);
+      seen = Buffer.concat([seen.subarray(-LONGEST_URL), piece]);
+      notePassed(seen.length + piece.length);
       at = seen.indexOf(beginning);
       if (at >= 0 && at + LONGEST_URL < seen.length) break;
       yield;
     }
     if (at < 0) continue;
-    const token = /^[\w-]+/.exec(seen.slice(at + beginning.length, at + LONGEST_URL));
+    const token = /^[\w-]+/.exec(seen.toString('latin1', at + beginning.length, at + LONGEST_URL));
     if (token) return beginning + token[0];
   }
   return undefined;

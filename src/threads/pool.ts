@@ -47,7 +47,7 @@ export interface PoolOptions {
   /** How long an order waits for its turn before it is refused. */
   longestWaitMs?: number;
   mostWaiting?: number;
-  /** False: no thread is started before there is work. */
+  /** False: a thread is started only when there is work for it. */
   startAhead?: boolean;
 }
 
@@ -86,6 +86,7 @@ const START_AGAIN_AFTER_MS = 1000;
 export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> {
   const { file, given, threads, log, metrics } = options;
   const { deadlineMs = 500, memoryMb = 32, longestWaitMs = 15_000, mostWaiting = 4000 } = options;
+  const { startAhead = true } = options;
   const lanes = createLanes<Order>();
   const members = new Set<Member>();
   /** Ended, but possibly still in a native call that nothing can interrupt. */
@@ -94,7 +95,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   let scheduled = false;
   let watching: NodeJS.Timeout | undefined;
   let closed = false;
-  if (options.startAhead ?? true) keepOneIdle();
+  keepOneIdle();
 
   function start(): void {
     const member: Member = {
@@ -124,10 +125,12 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   /**
-   * Besides the busy threads one is ready or starting, so that a killed one is replaced at once.
+   * Besides the busy threads one is ready or starting, so that a killed one is replaced at once;
+   * where none is started ahead, only if someone waits: a thread takes 12 MB.
    */
   function keepOneIdle(): void {
     if (closed || performance.now() < startAfterMs) return;
+    if (!startAhead && lanes.count() === 0) return;
     const spare = [...members].some(({ state }) => state !== 'busy');
     if (!spare && members.size < threads && members.size + leaving < threads * 2) start();
   }

@@ -297,6 +297,23 @@ describe('things', () => {
   });
 });
 
+it('if none is started ahead, there are as many threads as there is work for', async () => {
+  let started = 0;
+  const count = () => void started++;
+  process.on('worker', count);
+  open({ startAhead: false });
+  const { gate, open: openGate, begun } = makeGate();
+  const held: Promise<string>[] = [];
+  for (const share of ['a', 'b']) {
+    held.push(pool.run('hold', gate, { share }));
+    await begun(held.length);
+    expect(started).toBe(held.length);
+  }
+  openGate();
+  await Promise.all(held);
+  process.off('worker', count);
+});
+
 it('work that waits when the pool closes is refused', async () => {
   open();
   const running = pool.run('work', 200, { share: 'a' }).catch((error) => error);
