@@ -24,11 +24,12 @@ const LEAST_SHARE = 0.05;
 export interface IndexedRange {
   from: string;
   until: string;
+  /** The table of the day; of several days, the newest one's. */
+  table: string;
 }
 
 interface SearchIndex extends IndexedRange {
   name: string;
-  table: string;
   isSlice: boolean;
   /** `broken`: left behind by a process that was stopped. */
   state: 'ready' | 'under way' | 'broken';
@@ -49,9 +50,9 @@ export async function listIndexedRanges(database: Database): Promise<IndexedRang
     if (last && !isSlice && !last.isSlice && last.from === until && last.days < 7) {
       last.from = from;
       last.days++;
-    } else ranges.push({ from, until, isSlice, days: 1 });
+    } else ranges.push({ from, until, table, isSlice, days: 1 });
   }
-  return ranges.map(({ from, until }) => ({ from, until }));
+  return ranges.map(({ from, until, table }) => ({ from, until, table }));
 }
 
 interface IndexDeps {
