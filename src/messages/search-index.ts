@@ -14,9 +14,11 @@ const SLICE_ENDS_BEFORE_MS = 10_000;
 /** As many messages as a search can quickly read one by one. */
 const LEAST_SLICE = 20_000;
 /**
- * …and for a large day, this share of it: building a slice reads the whole day, and every insert
- * checks the bounds of all slices. At a twentieth, a day of a million has about 40; at a tenth,
- * 80,000 could be left to be read one by one, which took 0.3 s (bench/growth.ts).
+ * …and for a large day, this share of it: building a slice reads the whole day, every insert checks
+ * the bounds of all slices, and so does planning each statement of a search, which makes 5 ms of a
+ * search through 20 slices, 16 through 40, 43 through 72. At a twentieth, a day of a million has
+ * about 40; at a tenth, 80,000 could be left to be read one by one, which took 0.3 s
+ * (bench/growth.ts).
  */
 const LEAST_SHARE = 0.05;
 
@@ -24,11 +26,12 @@ const LEAST_SHARE = 0.05;
 export interface IndexedRange {
   from: string;
   until: string;
+  /** The table of the day; of several days, the newest one's. */
+  table: string;
 }
 
 interface SearchIndex extends IndexedRange {
   name: string;
-  table: string;
   isSlice: boolean;
   /** `broken`: left behind by a process that was stopped. */
   state: 'ready' | 'under way' | 'broken';
@@ -49,9 +52,9 @@ export async function listIndexedRanges(database: Database): Promise<IndexedRang
     if (last && !isSlice && !last.isSlice && last.from === until && last.days < 7) {
       last.from = from;
       last.days++;
-    } else ranges.push({ from, until, isSlice, days: 1 });
+    } else ranges.push({ from, until, table, isSlice, days: 1 });
   }
-  return ranges.map(({ from, until }) => ({ from, until }));
+  return ranges.map(({ from, until, table }) => ({ from, until, table }));
 }
 
 interface IndexDeps {

@@ -14,6 +14,7 @@ import { systemClock } from '../../src/process/clock.ts';
 import { createLog } from '../../src/process/log.ts';
 import { readHead } from '../../src/sending/stored-head.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
+import type { Database } from '../../src/store/pool.ts';
 import { catalog } from '../support/catalog.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -277,6 +278,26 @@ describe('searching days that are over', () => {
       const found = await searchAll({ recipient: `t${wanted}@today.example` });
       expect(found.map(({ recipients }) => recipients)).toEqual([[`t${wanted}@today.example`]]);
     }
+    // A rare word: the indexes of all slices are asked together.
+    const plans: string[] = [];
+    const explaining: Database = {
+      ...database,
+      async query(text, values) {
+        if (text.includes('message_words')) {
+          const lines = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+          plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
+        }
+        return await database.query(text, values);
+      },
+    };
+    await until(async () => {
+      plans.length = 0;
+      const wish = { recipient: 't1@today.example', fromMs: today * DAY_MS, limit: 50 };
+      await searchMessages(explaining, other.id, wish);
+      return plans.length === 1;
+    });
+    expect(plans[0]).toMatch(/_words_1(?!\d)/);
+    expect(plans[0]).toMatch(/_words_2(?!\d)/);
     // One that comes late is in its slice anyway.
     await add(90_000, 1, today * DAY_MS + 50_000);
     expect(await searchAll({ recipient: 't90001@today.example' })).toHaveLength(1);
