@@ -19,7 +19,7 @@ export const BENCHES: Record<string, Settings> = {
   drain: { ROUNDS: '3', EMAILS: '6000' },
   fairness: { ROUNDS: '3', DRAINS: '2' },
   webhooks: { ROUNDS: '2' },
-  'end-to-end': { SECONDS: '45' },
+  'end-to-end': { SECONDS: '60' },
   growth: { SIZES: '10000,1000000', ROUNDS: '2' },
   pages: { ROUNDS: '2' },
   memory: { ROUNDS: '2' },
