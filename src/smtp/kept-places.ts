@@ -3,11 +3,14 @@
 // them is answered, which takes long with a slow relay.
 import type { Job } from './relay-hangs.ts';
 
-/** Places kept for newcomers cost a lone backlog at most this share of its rate. */
-const KEPT_PART = 1 / 8;
+/**
+ * An account may have at most so many times what is free: a lone backlog leaves one place of eight,
+ * and one beside an account that has an email there leaves another. Before, whoever sent the next
+ * email while the relay still had to answer the last waited for that answer.
+ */
+const TIMES_FREE = 4;
 
-export function keepPlaces(places: number) {
-  const kept = Math.floor(places * KEPT_PART);
+export function keepPlaces() {
   const talks = new Map<number, number>();
   let first: number | undefined;
   /** If there is only one account, nothing is reserved for others. */
@@ -27,8 +30,11 @@ export function keepPlaces(places: number) {
       if (left === 0) talks.delete(lane);
       else talks.set(lane, left);
     },
-    /** The last places are for those who have none. */
-    mayBegin: (job: Job, free: number): boolean => !hasSeveral || free > kept || talksOf(job) === 0,
+    /** The last places are for those who have few. */
+    mayBegin(job: Job, free: number): boolean {
+      const own = talksOf(job);
+      return !hasSeveral || own === 0 || own < TIMES_FREE * free;
+    },
     /** Of those that fit, the oldest of whoever has fewest; its index, or -1. */
     next(waiting: readonly Job[], fits: (job: Job) => boolean): number {
       if (!hasSeveral) return waiting.findIndex(fits);

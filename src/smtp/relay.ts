@@ -84,7 +84,7 @@ export function createRelay(config: RelayConfig): Relay {
     },
     health,
   );
-  const places = keepPlaces(maxConnections);
+  const places = keepPlaces();
   /** No session works and opening one failed: only the probe connects now. */
   let blocked = false;
   let holdUntil = 0;
