@@ -1,7 +1,7 @@
 // Places of the relay's pool, shared fairly. relay.ts asks who may begin, and who is next:
 // otherwise one account's backlog fills every session, and the emails of another wait until one of
 // them is answered, which takes long with a slow relay.
-import type { Job } from './relay-hangs.ts';
+import type { Job, Line } from './relay-hangs.ts';
 
 /**
  * An account may have at most so many times what is free: a lone backlog leaves one place of eight,
@@ -10,43 +10,51 @@ import type { Job } from './relay-hangs.ts';
  */
 const TIMES_FREE = 4;
 
-export function keepPlaces() {
-  const talks = new Map<number, number>();
+export function keepPlaces(lines: ReadonlySet<Line>) {
   let first: number | undefined;
   /** If there is only one account, nothing is reserved for others. */
   let hasSeveral = false;
 
-  const talksOf = ({ lane }: Job): number => (lane === undefined ? 0 : (talks.get(lane) ?? 0));
+  /** By lane. What hangs no longer has a place. */
+  function placesTaken(): Map<number, number> {
+    const taken = new Map<number, number>();
+    if (!hasSeveral) return taken;
+    for (const { job, hung } of lines) {
+      if (job?.lane === undefined || hung) continue;
+      taken.set(job.lane, (taken.get(job.lane) ?? 0) + 1);
+    }
+    return taken;
+  }
+
   return {
     emailBegins({ lane }: Job): void {
       if (lane === undefined) return;
       first ??= lane;
       hasSeveral ||= lane !== first;
-      talks.set(lane, (talks.get(lane) ?? 0) + 1);
     },
-    emailEnds({ lane }: Job): void {
-      if (lane === undefined) return;
-      const left = talks.get(lane)! - 1;
-      if (left === 0) talks.delete(lane);
-      else talks.set(lane, left);
-    },
-    /** The last places are for those who have few. */
-    mayBegin(job: Job, free: number): boolean {
-      const own = talksOf(job);
-      return !hasSeveral || own === 0 || own < TIMES_FREE * free;
-    },
-    /** Of those that fit, the oldest of whoever has fewest; its index, or -1. */
-    next(waiting: readonly Job[], fits: (job: Job) => boolean): number {
-      if (!hasSeveral) return waiting.findIndex(fits);
-      let found = -1;
-      let fewest = Number.POSITIVE_INFINITY;
-      for (let at = 0; at < waiting.length && fewest > 0; at++) {
-        const own = talksOf(waiting[at]!);
-        if (own >= fewest || !fits(waiting[at]!)) continue;
-        found = at;
-        fewest = own;
-      }
-      return found;
+    /** While so many places are free. */
+    look(free: number) {
+      const taken = placesTaken();
+      const takenBy = ({ lane }: Job) => (lane === undefined ? 0 : (taken.get(lane) ?? 0));
+      return {
+        /** The last places are for those who have few. */
+        mayBegin(job: Job): boolean {
+          const own = takenBy(job);
+          return own === 0 || own < TIMES_FREE * free;
+        },
+        /** Of those that fit, the oldest of whoever has fewest; its index, or -1. */
+        next(waiting: readonly Job[], fits: (job: Job) => boolean): number {
+          let found = -1;
+          let fewest = Number.POSITIVE_INFINITY;
+          for (let at = 0; at < waiting.length && fewest > 0; at++) {
+            const own = takenBy(waiting[at]!);
+            if (own >= fewest || !fits(waiting[at]!)) continue;
+            found = at;
+            fewest = own;
+          }
+          return found;
+        },
+      };
     },
   };
 }

@@ -84,7 +84,7 @@ export function createRelay(config: RelayConfig): Relay {
     },
     health,
   );
-  const places = keepPlaces();
+  const sharing = keepPlaces(lines);
   /** No session works and opening one failed: only the probe connects now. */
   let blocked = false;
   let holdUntil = 0;
@@ -137,9 +137,9 @@ export function createRelay(config: RelayConfig): Relay {
   /** On trial the newest that fits, because the oldest are those that hung before. */
   function nextJob(freed = 0): Job | undefined {
     const talking = lines.size - idle.length - hangs.count();
-    const free = maxConnections - talking + freed;
+    const places = sharing.look(maxConnections - talking + freed);
     const mayHang = hangs.count() === 0 ? undefined : hangs.whoFits(waiting);
-    const fits = (job: Job) => places.mayBegin(job, free) && (mayHang?.(job) ?? true);
+    const fits = (job: Job) => places.mayBegin(job) && (mayHang?.(job) ?? true);
     const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : places.next(waiting, fits);
     return at < 0 ? undefined : waiting.splice(at, 1)[0];
   }
@@ -211,17 +211,15 @@ export function createRelay(config: RelayConfig): Relay {
   async function carry(line: Line, job: Job): Promise<() => void> {
     const { session } = line;
     hangs.emailBegins(line, job);
-    places.emailBegins(job);
+    sharing.emailBegins(job);
     try {
       const next = () => findNext(line);
       const { handOver, stale, inOrder } = await sendEmail(session, job, timeouts, next);
       if (!inOrder) readsOn = false;
       hangs.emailEnds(line, job, handOver.connection === 'ok');
-      places.emailEnds(job);
       return () => (stale ? take(job, 'first') : job.settle(handOver));
     } catch (bug) {
       hangs.emailEnds(line, job, false);
-      places.emailEnds(job);
       session.wire.destroy();
       return () => job.reject(bug);
     }
