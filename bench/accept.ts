@@ -6,19 +6,13 @@
 // sync.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import { createAccount } from '../src/accounts/accounts.ts';
-import { addIdentity } from '../src/accounts/identities.ts';
-import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/process/clock.ts';
-import { openEmbedded } from '../src/store/embedded/open.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/pool.ts';
-import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
+import { freePort } from '../tests/support/process.ts';
+import { sendRequest } from './support/http-rounds.ts';
+import { openInstallation, type Served } from './support/installation.ts';
 import { findPgbench, NO_PGBENCH, runPgbench } from './support/pgbench.ts';
 import { judge, skip } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
@@ -26,7 +20,6 @@ import { show, summarise } from './support/rounds.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const SECONDS = Number(process.env.SECONDS ?? 2);
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 64);
-const PORT = 38_471;
 
 const FIGURES: [what: string, figure: keyof Round, digits: number][] = [
   ['per second', 'rate', 0],
@@ -37,25 +30,26 @@ const FIGURES: [what: string, figure: keyof Round, digits: number][] = [
   ['mean batch size', 'batch', 1],
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
-const database = openDatabase(embedded.url, { connections: 4, onIdleError: () => undefined });
-await migrate(database);
+const installation = await openInstallation();
+const { database, folder } = installation;
 
 const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
 const text = 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6);
 const requestFile = join(folder, 'request');
-writeFileSync(requestFile, await makeRequest());
+const { key } = await installation.account(['email:send']);
+const email = {
+  from_email: 'Acme <hello@example.com>',
+  to: ['ada@example.net'],
+  ...{ subject: 'An ordinary email', html, text, tags: ['bench'] },
+};
+writeFileSync(requestFile, sendRequest(key, email));
 
-const servers = [await startServer(PORT), await startServer(PORT + 1)];
-const bareServer = await startBare(PORT + 2);
+const servers = [await installation.serve('api'), await installation.serve('api')];
+const bareServer = await startBare();
 const one = openArrangement('sends, one API process', servers.slice(0, 1));
 const two = openArrangement('sends, two API processes', servers);
 const bare = openArrangement('requests, a bare node:http server that only answers', [bareServer]);
 const arrangements = [one, two, bare];
-const postmaster = Number(
-  readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
-);
 const baseline = await openBaseline();
 
 try {
@@ -71,10 +65,8 @@ try {
   await compare('With 1 ms more for every sync:', [one, two], Math.ceil(ROUNDS / 2));
 } finally {
   for (const { load } of arrangements) await stop(load);
-  for (const { child } of [...servers, bareServer]) await stop(child);
-  await database.close();
-  await embedded.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const server of [...servers, bareServer]) await server.stop();
+  await installation.close();
 }
 
 async function compare(title: string, among: Arrangement[], rounds: number): Promise<void> {
@@ -114,40 +106,15 @@ function report(what: string, figures: ReturnType<typeof summarise>, digits?: nu
   process.stdout.write(`  ${what.padEnd(32)} ${show(figures, digits)}\n`);
 }
 
-interface Server {
-  port: number;
-  child: ChildProcess;
-}
-
-async function startServer(port: number): Promise<Server> {
-  const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-    env: {
-      ...process.env,
-      DATABASE_URL: embedded.url,
-      PORT: String(port),
-      FEEDBACK_PORT: '0',
-      ROLES: 'api',
-      LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await Promise.race([
-    once(child.stdout!, 'data'),
-    once(child, 'exit').then(() => {
-      throw new Error('the server did not start');
-    }),
-  ]);
-  return { port, child };
-}
-
-async function startBare(port: number): Promise<Server> {
+async function startBare(): Promise<Served> {
+  const port = await freePort();
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', 'bench/support/bare-http.ts', String(port)],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   await once(child.stdout!, 'data');
-  return { port, child };
+  return { port, child, stop: () => stop(child) };
 }
 
 interface Round {
@@ -167,7 +134,7 @@ interface Arrangement {
 }
 
 /** The same number of connections, spread over these servers. */
-function openArrangement(name: string, over: Server[]): Arrangement {
+function openArrangement(name: string, over: Served[]): Arrangement {
   const ports = over.map((server) => server.port).join(',');
   const load = spawn(
     process.execPath,
@@ -176,28 +143,25 @@ function openArrangement(name: string, over: Server[]): Arrangement {
   );
   const answers = createInterface({ input: load.stdout! })[Symbol.asyncIterator]();
   const rounds: Round[] = [];
-  const state = async () => ({
-    node: over.reduce((sum, server) => sum + cpuMicroseconds(server.child.pid!), 0),
-    postgres: snapshotTree(postmaster),
-    batches: await countBatches(over),
-  });
   return {
     name,
     load,
     rounds,
     round: async () => {
-      const before = await state();
+      const batchesBefore = await countBatches(over);
+      const used = installation.meter(...over);
       load.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
       const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
-      const after = await state();
+      const { node, postgres } = used();
+      const batches = (await countBatches(over)) - batchesBefore;
       if (failed > 0) throw new Error(`${failed} sends were not answered with 202`);
       const round = {
         rate: answered / SECONDS,
         p50,
         p99,
-        nodeUs: (after.node - before.node) / answered,
-        postgresUs: cpuBetween(before.postgres, after.postgres) / answered,
-        batch: answered / (after.batches - before.batches),
+        nodeUs: node / answered,
+        postgresUs: postgres / answered,
+        batch: answered / batches,
       };
       rounds.push(round);
       return round;
@@ -205,7 +169,7 @@ function openArrangement(name: string, over: Server[]): Arrangement {
   };
 }
 
-async function countBatches(over: Server[]): Promise<number> {
+async function countBatches(over: Served[]): Promise<number> {
   let count = 0;
   for (const { port, child } of over) {
     if (child === bareServer.child) continue;
@@ -213,36 +177,6 @@ async function countBatches(over: Server[]): Promise<number> {
     count += Number(/^sandmartin_accept_batch_size_count (\S+)/m.exec(metrics)?.[1]);
   }
   return count;
-}
-
-async function makeRequest(): Promise<Buffer> {
-  const account = await createAccount(database, {
-    name: 'bench',
-    plan: 'paid',
-    dailyQuota: 2_000_000_000,
-    ratePerSecond: 1_000_000,
-  });
-  await addIdentity(database, account.id, 'example.com', true);
-  const { key } = await createKey(database, systemClock, {
-    accountId: account.id,
-    scopes: ['email:send'],
-  });
-  const body = Buffer.from(
-    JSON.stringify({
-      from_email: 'Acme <hello@example.com>',
-      to: ['ada@example.net'],
-      subject: 'An ordinary email',
-      html,
-      text,
-      tags: ['bench'],
-    }),
-  );
-  return Buffer.concat([
-    Buffer.from(
-      `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
-    ),
-    body,
-  ]);
 }
 
 /**
@@ -281,13 +215,13 @@ async function openBaseline(): Promise<{
       name: 'INSERTs by pgbench, 16 clients',
       rates,
       round: async () => {
-        rates.push(runPgbench(pgbench, embedded.url, plan));
+        rates.push(runPgbench(pgbench, installation.url, plan));
         return rates.at(-1)!;
       },
     };
   }
   skip(NO_PGBENCH, 'by pgbench');
-  const clients = Array.from({ length: 16 }, () => new pg.Client(embedded.url));
+  const clients = Array.from({ length: 16 }, () => new pg.Client(installation.url));
   await Promise.all(clients.map((client) => client.connect()));
   const values = Object.values(row);
   return {
@@ -312,13 +246,6 @@ async function openBaseline(): Promise<{
       return rates.at(-1)!;
     },
   };
-}
-
-function findFile(under: string, name: string): string {
-  const found = readdirSync(under, { recursive: true, encoding: 'utf8' }).find((entry) =>
-    entry.endsWith(`/${name}`),
-  );
-  return join(under, found ?? name);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -4,26 +4,17 @@
 // single sends by as many callers as the server can use. Its group commit makes batches of these by
 // itself, so that only the cost of a call is saved there; writing an email costs PostgreSQL the
 // same. ROUNDS and SECONDS (of a round) are read from the environment.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount } from '../src/accounts/accounts.ts';
-import { addIdentity } from '../src/accounts/identities.ts';
-import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/process/clock.ts';
-import { openEmbedded } from '../src/store/embedded/open.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/pool.ts';
-import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
+import { openInstallation } from './support/installation.ts';
 import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 8);
 const SECONDS = Number(process.env.SECONDS ?? 2);
-const PORT = 38_475;
 const GOAL = 4;
 const COUNT = 100;
 
@@ -35,15 +26,9 @@ const FIGURES: [what: string, figure: keyof Round, digits: number][] = [
   ['CPU an email, PostgreSQL, µs', 'postgresUs', 0],
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
-const database = openDatabase(embedded.url, { connections: 4, onIdleError: () => undefined });
-await migrate(database);
-const key = await makeKey();
-const server = await startServer();
-const postmaster = Number(
-  readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
-);
+const installation = await openInstallation();
+const { key } = await installation.account(['email:send']);
+const service = await installation.serve('api');
 
 const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
 const text = 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6);
@@ -88,13 +73,12 @@ try {
   compare('8 callers, one email for 100', personal, single, GOAL);
   compare('8 callers beside single sends by 64', batch, most);
 } finally {
-  for (const child of [...loads.map((load) => load.child), server]) {
+  for (const { child } of loads) {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  await database.close();
-  await embedded.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await service.stop();
+  await installation.close();
 }
 
 function compare(what: string, batches: Load, singles: Load, goal?: number): void {
@@ -108,29 +92,6 @@ function each<Item>(make: (n: number) => Item): Item[] {
   return Array.from({ length: COUNT }, (_, n) => make(n));
 }
 
-async function makeKey(): Promise<string> {
-  const account = await createAccount(database, {
-    ...{ name: 'bench', plan: 'paid' as const },
-    ...{ dailyQuota: 2_000_000_000, ratePerSecond: 1_000_000 },
-  });
-  await addIdentity(database, account.id, 'example.com', true);
-  const wish = { accountId: account.id, scopes: ['email:send'] as const };
-  return (await createKey(database, systemClock, wish)).key;
-}
-
-async function startServer(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-    env: {
-      ...process.env,
-      ...{ DATABASE_URL: embedded.url, PORT: String(PORT), FEEDBACK_PORT: '0' },
-      ...{ ROLES: 'api', LOG_LEVEL: 'warn' },
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await once(child.stdout!, 'data');
-  return child;
-}
-
 interface Round {
   rate: number;
   p50: number;
@@ -142,40 +103,32 @@ interface Round {
 type Load = ReturnType<typeof openLoad>;
 
 function openLoad(name: string, path: string, content: object, { callers }: { callers: number }) {
-  const file = join(folder, name.replaceAll(' ', '-'));
+  const file = join(installation.folder, name.replaceAll(' ', '-'));
   const body = Buffer.from(JSON.stringify(content));
   const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   writeFileSync(file, Buffer.concat([Buffer.from(head), body]));
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', 'bench/support/http-load.ts', String(PORT), String(callers), file],
+    ['--import', 'tsx', 'bench/support/http-load.ts', String(service.port), String(callers), file],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   const answers = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   const emails = path === '/v1/send' ? 1 : COUNT;
   const rounds: Round[] = [];
-  const used = () => ({ node: cpuMicroseconds(server.pid!), postgres: snapshotTree(postmaster) });
   return {
     ...{ name, child, rounds },
     async round(): Promise<void> {
-      const before = used();
+      const used = installation.meter(service);
       child.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
       const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
-      const after = used();
+      const { node, postgres } = used();
       if (failed > 0) throw new Error(`${failed} calls were not answered with 202`);
       const count = answered * emails;
       rounds.push({
         ...{ rate: count / SECONDS, p50, p99 },
-        nodeUs: (after.node - before.node) / count,
-        postgresUs: cpuBetween(before.postgres, after.postgres) / count,
+        nodeUs: node / count,
+        postgresUs: postgres / count,
       });
     },
   };
-}
-
-function findFile(under: string, name: string): string {
-  const found = readdirSync(under, { recursive: true, encoding: 'utf8' }).find((entry) =>
-    entry.endsWith(`/${name}`),
-  );
-  return join(under, found ?? name);
 }

@@ -4,7 +4,7 @@
 // sink, in alternating rounds on one machine; the other service is stopped meanwhile. The goal is
 // at most 1.6 times the cost. Needs Citus (scripts/citus-build.sh). docs/scale.md is computed from
 // it (scripts/describe-scale.ts).
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,7 @@ import { openLoad } from './support/http-rounds.ts';
 import { judge, SKIPPED, single, skip } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
 import { COSTS } from './support/scale.ts';
+import { startService } from './support/service.ts';
 import { startSink } from './support/timing-sink.ts';
 
 const why = whyNoCitus();
@@ -126,10 +127,12 @@ async function openWay(name: 'plain' | 'citus') {
   return {
     name,
     async run(): Promise<Cost> {
-      const service = await started(['bin/sandmartin.js', 'serve'], {
+      const service = startService({
         ...{ DATABASE_URL: url, RELAY_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
         ...{ PORT: String(PORT), ROLES: 'api,delivery', LOG_LEVEL: 'error' },
       });
+      await once(service.stdout!, 'data');
+      service.stdout!.resume();
       const load = openLoad(PORT, requests, { connections: CONNECTIONS, folder });
       try {
         // Connections, plans and what the compiler learns: on a slow machine a second of it is not
@@ -188,16 +191,6 @@ function requestOf({ key }: TestAccount): string {
   const email = { from_email: 'shop@example.com', to: ['ada@example.net'], subject: 'Hello', html };
   const body = JSON.stringify(email);
   return `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
-
-async function started(words: string[], env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, words, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await once(child.stdout!, 'data');
-  child.stdout!.resume();
-  return child;
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,34 +1,24 @@
 // npm run bench mcp: emails accepted per second through send_email beside POST /v1/send, the same
 // emails over the same service and connections in alternating rounds. The goal is a ratio of at
 // least 0.5 in both revisions of the protocol.
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAccount } from '../src/accounts/accounts.ts';
-import { addIdentity } from '../src/accounts/identities.ts';
-import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/process/clock.ts';
-import { openEmbedded } from '../src/store/embedded/open.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/pool.ts';
-import { cpuMicroseconds } from './support/cpu.ts';
+import { openInstallation } from './support/installation.ts';
 import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const SECONDS = Number(process.env.SECONDS ?? 2);
 const CONNECTIONS = 32;
-const PORT = 38_473;
 const WAYS = ['POST /v1/send', 'send_email, 2026-07-28', 'send_email, 2025-11-25'] as const;
 type Way = (typeof WAYS)[number];
 
 interface Order {
   way: Way;
   key: string;
+  port: number;
 }
 
 interface Round {
@@ -40,40 +30,34 @@ if (process.argv[2] === 'load') answerOrders();
 else await main();
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-  const embedded = await openEmbedded(folder, { as: 'owner', log: () => undefined });
-  const key = await makeKey(embedded.url);
-  const server = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-    env: {
-      ...process.env,
-      DATABASE_URL: embedded.url,
-      PORT: String(PORT),
-      ROLES: 'api',
-      LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await Promise.race([once(server.stdout, 'data'), once(server, 'exit').then(failed)]);
+  const installation = await openInstallation();
+  const { key } = await installation.account(['email:send']);
+  const service = await installation.serve('api');
   const load = fork(fileURLToPath(import.meta.url), ['load'], { execArgv: ['--import', 'tsx'] });
   try {
     const rounds: Record<Way, Round[]> = Object.fromEntries(
       WAYS.map((way) => [way, [] as Round[]]),
     ) as never;
-    for (const way of WAYS) await runRound(server, load, { way, key });
+    for (const way of WAYS) await runRound(way);
     for (let round = 0; round < ROUNDS; round++) {
-      for (const way of WAYS) rounds[way].push(await runRound(server, load, { way, key }));
+      for (const way of WAYS) rounds[way].push(await runRound(way));
     }
     report(rounds);
   } finally {
     load.kill();
-    if (server.exitCode === null && server.kill()) await once(server, 'exit');
-    await embedded.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await service.stop();
+    await installation.close();
   }
-}
 
-function failed(): never {
-  throw new Error('the service did not start');
+  async function runRound(way: Way): Promise<Round> {
+    const used = installation.meter(service);
+    load.send({ way, key, port: service.port } satisfies Order);
+    const [{ answered, failed }] = (await once(load, 'message')) as [
+      { answered: number; failed: string | null },
+    ];
+    if (failed !== null) throw new Error(`${way}: ${failed}`);
+    return { rate: answered / SECONDS, nodeUs: used().node / answered };
+  }
 }
 
 function report(rounds: Record<Way, Round[]>): void {
@@ -91,37 +75,6 @@ function report(rounds: Record<Way, Round[]>): void {
     const ratio = summarise(rounds[way].map(({ rate }, index) => rate / rest[index]!.rate));
     judge(`${way} : POST /v1/send`, ratio, { goal: 0.5 });
   }
-}
-
-async function makeKey(url: string): Promise<string> {
-  const database = openDatabase(url, { connections: 2, onIdleError: () => undefined });
-  await migrate(database);
-  const account = await createAccount(database, {
-    name: 'bench',
-    plan: 'paid',
-    dailyQuota: 2_000_000_000,
-    ratePerSecond: 1_000_000,
-  });
-  await addIdentity(database, account.id, 'example.com', true);
-  const { key } = await createKey(database, systemClock, {
-    accountId: account.id,
-    scopes: ['email:send'],
-  });
-  await database.close();
-  return key;
-}
-
-async function runRound(server: ChildProcess, load: ChildProcess, order: Order): Promise<Round> {
-  const before = cpuMicroseconds(server.pid!);
-  load.send(order);
-  const [{ answered, failed }] = (await once(load, 'message')) as [
-    { answered: number; failed: string | null },
-  ];
-  if (failed !== null) throw new Error(`${order.way}: ${failed}`);
-  return {
-    rate: answered / SECONDS,
-    nodeUs: (cpuMicroseconds(server.pid!) - before) / answered,
-  };
 }
 
 // ---- The load, in a process of its own: keep-alive sockets that write ready bytes ---------------
@@ -145,7 +98,7 @@ async function client(
   result: { answered: number; failed: string | null },
 ): Promise<void> {
   const { bytes, mark } = requestOf(order);
-  const socket = connect(PORT, '127.0.0.1').setNoDelay(true);
+  const socket = connect(order.port, '127.0.0.1').setNoDelay(true);
   const good = order.way === 'POST /v1/send' ? '202' : '200';
   const fire = () => {
     // Every email is another one: a repeat would be answered without being written.

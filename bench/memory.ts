@@ -1,29 +1,22 @@
 // npm run bench memory: 100 concurrent requests of 20 MB. What the process takes over idle must
 // stay below 1 GB; the rest waits. ROUNDS (3) is read from the environment.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../tests/support/process.ts';
 import { judge } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
+import { startService } from './support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const REQUESTS = 100;
 const BYTES = 20 * 1024 * 1024;
-const PORT = 38_472;
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const server = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-  env: {
-    ...process.env,
-    DATA_DIR: join(folder, 'data'),
-    PORT: String(PORT),
-    FEEDBACK_PORT: '0',
-    ROLES: 'api',
-    LOG_LEVEL: 'warn',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
+const port = await freePort();
+const server = startService({
+  ...{ DATA_DIR: join(folder, 'data'), PORT: String(port), ROLES: 'api', LOG_LEVEL: 'warn' },
 });
 let banner = '';
 server.stdout!.on('data', (chunk) => {
@@ -31,7 +24,7 @@ server.stdout!.on('data', (chunk) => {
 });
 while (!banner.includes('Sandmartin is running')) await once(server.stdout!, 'data');
 const key = /sm_live_\w+/.exec(banner)![0];
-const url = `http://127.0.0.1:${PORT}/v1/send`;
+const url = `http://127.0.0.1:${port}/v1/send`;
 const headers = { 'x-api-key': key, 'content-type': 'application/json' };
 const small = JSON.stringify({
   from_email: 'a@demo.example',

@@ -3,27 +3,19 @@
 // the first page is there and its reader has looked at it: a page that was not visited yet, by its
 // link in the menu or on the page before it, on which the pointer rests for 200 ms; and the same
 // once more. The goal is 100 ms for every page.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openEmbedded } from '../src/store/embedded/open.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/pool.ts';
+import { ROLES } from '../src/process/roles.ts';
 import { fillAndListPages, type Shown } from '../tests/browser/pages.ts';
 import { openSignedIn } from '../tests/dashboard/dashboard-client.ts';
 import { openBrowser } from '../tests/support/browser.ts';
 import { anEmail, makeAccount, request } from '../tests/support/service.ts';
+import { openInstallation } from './support/installation.ts';
 import { judge, SKIPPED, skip } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const PORT = 38_491;
 /** How long a pointer rests on a link before it clicks: the page is fetched ahead meanwhile. */
 const POINTING_MS = 200;
-const url = `http://127.0.0.1:${PORT}`;
 /** A page that asks for nothing. */
 const NOWHERE = { path: '/nowhere', shows: 'Nothing nests here' };
 
@@ -32,21 +24,12 @@ if ('skipped' in browser) {
   skip(browser.skipped);
   process.exit(SKIPPED);
 }
-const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
-const database = openDatabase(embedded.url, { connections: 2, onIdleError: () => undefined });
-await migrate(database);
-const service = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-  env: {
-    ...process.env,
-    ...{ DATABASE_URL: embedded.url, PORT: String(PORT), FEEDBACK_PORT: '0', LOG_LEVEL: 'warn' },
-    WEBHOOK_ALLOW: '127.0.0.0/8',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+const installation = await openInstallation();
+const { database } = installation;
+const service = await installation.serve(ROLES.join(','), { WEBHOOK_ALLOW: '127.0.0.0/8' });
+const url = `http://127.0.0.1:${service.port}`;
 
 try {
-  await once(service.stdout!, 'data');
   const account = await makeAccount(database);
   const person = await openSignedIn({ url, database }, { accountId: account.id, operator: true });
   const pages = await fillAndListPages({ api: person.api, database }, account.key, send);
@@ -68,11 +51,8 @@ try {
   report('visited again', again);
 } finally {
   await browser.close();
-  service.kill('SIGTERM');
-  await once(service, 'exit');
-  await database.close();
-  await embedded.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await service.stop();
+  await installation.close();
 }
 
 async function send(key: string, subject: string): Promise<string> {

@@ -3,47 +3,38 @@
 // everything. In alternating rounds of one run. The goal is at least 0.5 of POST /v1/send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount } from '../src/accounts/accounts.ts';
-import { addIdentity } from '../src/accounts/identities.ts';
-import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/process/clock.ts';
-import { openEmbedded } from '../src/store/embedded/open.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/pool.ts';
+import { freePort } from '../tests/support/process.ts';
 import { cpuMicroseconds } from './support/cpu.ts';
+import { sendRequest } from './support/http-rounds.ts';
+import { openInstallation, type Served } from './support/installation.ts';
 import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 8);
 const SECONDS = Number(process.env.SECONDS ?? 2);
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 64);
-const PORT = 38_481;
 
-const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
-const database = openDatabase(embedded.url, { connections: 2, onIdleError: () => undefined });
-await migrate(database);
+const installation = await openInstallation();
+const { folder } = installation;
 
 const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>\r\n'.repeat(42)}</body></html>`;
 const text = 'A paragraph of an ordinary email, with some words in it.\r\n'.repeat(6);
-const key = await makeKey();
+const { key } = await installation.account(['email:send']);
 const files = writeFiles();
 
-const service = await start(['bin/sandmartin.js', 'serve'], {
-  ...{ DATABASE_URL: embedded.url, PORT: String(PORT), SMTP_PORT: String(PORT + 1) },
-  ...{ FEEDBACK_PORT: '0', ROLES: 'api', LOG_LEVEL: 'warn' },
-});
-const bare = await start(['--import', 'tsx', 'bench/support/bare-smtp.ts', String(PORT + 2)]);
+const smtpPort = String(await freePort());
+const service = await installation.serve('api', { SMTP_PORT: smtpPort });
+const bare = await startBare();
+const connections = String(CONNECTIONS);
 const loads = {
-  'POST /v1/send': load('http-load', [String(PORT), String(CONNECTIONS), files.request], service),
-  SMTP: load('smtp-load', [String(PORT + 1), String(CONNECTIONS), files.email, key], service),
+  'POST /v1/send': load('http-load', [String(service.port), connections, files.request], service),
+  SMTP: load('smtp-load', [smtpPort, connections, files.email, key], service),
   'a bare smtp-server that drops everything': load(
     'smtp-load',
-    [String(PORT + 2), String(CONNECTIONS), files.email, key],
+    [String(bare.port), connections, files.email, key],
     bare,
   ),
 };
@@ -75,10 +66,8 @@ try {
   }
 } finally {
   for (const { child } of Object.values(loads)) await stop(child);
-  for (const child of [service, bare]) await stop(child);
-  await database.close();
-  await embedded.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const server of [service, bare]) await server.stop();
+  await installation.close();
 }
 
 interface Round {
@@ -88,7 +77,7 @@ interface Round {
   nodeUs: number;
 }
 
-function load(program: string, args: string[], server: ChildProcess) {
+function load(program: string, args: string[], { child: server }: Served) {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', `bench/support/${program}.ts`, ...args],
@@ -108,28 +97,15 @@ function load(program: string, args: string[], server: ChildProcess) {
   return { child, rounds, round };
 }
 
-async function start(args: string[], env: Record<string, string> = {}): Promise<ChildProcess> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await Promise.race([
-    once(child.stdout!, 'data'),
-    once(child, 'exit').then(() => {
-      throw new Error(`${args.at(-1)} did not start`);
-    }),
-  ]);
-  return child;
-}
-
-async function makeKey(): Promise<string> {
-  const { id } = await createAccount(database, {
-    ...{ name: 'bench', plan: 'paid' as const },
-    dailyQuota: 2_000_000_000,
-    ratePerSecond: 1_000_000,
-  });
-  await addIdentity(database, id, 'example.com', true);
-  return (await createKey(database, systemClock, { accountId: id, scopes: ['email:send'] })).key;
+async function startBare(): Promise<Served> {
+  const port = await freePort();
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bench/support/bare-smtp.ts', String(port)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await once(child.stdout!, 'data');
+  return { port, child, stop: () => stop(child) };
 }
 
 /** The same email as a request and as MIME. */
@@ -137,11 +113,8 @@ function writeFiles(): { request: string; email: string } {
   const [request, email] = [join(folder, 'request'), join(folder, 'email')];
   const from = 'Acme <hello@example.com>';
   const subject = 'An ordinary email';
-  const json = JSON.stringify({ from_email: from, to: ['ada@example.net'], subject, html, text });
-  writeFileSync(
-    request,
-    `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
-  );
+  const sent = { from_email: from, to: ['ada@example.net'], subject, html, text };
+  writeFileSync(request, sendRequest(key, sent));
   const parts = [
     `Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${text}`,
     `Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${html}`,

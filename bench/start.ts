@@ -4,7 +4,7 @@
 // what starting took, Node gives back when it has seen for ten seconds that nothing happens. Two
 // that were under load rest beside two that were only started, and the starts are measured while
 // they do. ROUNDS (3) is read from the environment.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../tests/support/process.ts';
 import { judge } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
+import { startService } from './support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const SENDS = 1000;
@@ -93,16 +94,7 @@ async function started(data: string): Promise<Started> {
   const port = await freePort();
   let output = '';
   const begun = performance.now();
-  const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-    env: {
-      ...process.env,
-      DATA_DIR: data,
-      PORT: String(port),
-      FEEDBACK_PORT: '0',
-      LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startService({ DATA_DIR: data, PORT: String(port), LOG_LEVEL: 'warn' });
   running.add(child);
   child.stdout!.on('data', (chunk) => {
     output += chunk;

@@ -1,6 +1,6 @@
 // An installation to be measured: a PostgreSQL of its own, accounts that may send, a queue to be
 // filled, and the service as processes. What it started ends with it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import { freePort } from '../../tests/support/process.ts';
 import { makeAccount, type TestAccount } from '../../tests/support/service.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './cpu.ts';
 import { packed } from './packed-email.ts';
+import { startService } from './service.ts';
 
 export interface Installation {
   url: string;
@@ -88,17 +89,9 @@ export async function openInstallation(): Promise<Installation> {
     },
     async serve(roles, env = {}) {
       const port = await freePort();
-      const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-        env: {
-          ...process.env,
-          DATABASE_URL: embedded.url,
-          PORT: String(port),
-          FEEDBACK_PORT: '0',
-          ROLES: roles,
-          LOG_LEVEL: 'error',
-          ...env,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
+      const child = startService({
+        ...{ DATABASE_URL: embedded.url, PORT: String(port), ROLES: roles, LOG_LEVEL: 'error' },
+        ...env,
       });
       children.add(child);
       const ended = once(child, 'exit').finally(() => children.delete(child));
