@@ -4,22 +4,18 @@
 // times the CPU of everything else in a send, and gets it from another core.
 // Run: npm run bench accept-template; ROUNDS, SECONDS (of a round) and CONNECTIONS are read from
 // the environment
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { catalogFolder, loadCatalog } from '../src/templates/catalog.ts';
 import { makeHere } from '../src/templates/making.ts';
 import { createRenderer } from '../src/templates/rendering.ts';
 import { openSystemResolution } from '../src/templates/resolution.ts';
 import { openInstallation } from './support/installation.ts';
+import { openLoad, sendRequest } from './support/loads.ts';
 import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const SECONDS = Number(process.env.SECONDS ?? 2);
-const CONNECTIONS = process.env.CONNECTIONS ?? '64';
+const CONNECTIONS = Number(process.env.CONNECTIONS ?? 64);
 const GOAL = 0.6;
 const SLUG = 'order-confirmation';
 
@@ -33,8 +29,8 @@ const variables = JSON.parse(
 const render = createRenderer(openSystemResolution(catalog), makeHere(catalog));
 const { subject, html, text } = await render(0, { slug: SLUG, variables });
 const service = await installation.serve('api');
-const inline = openLoad('inline', { subject, html: html.toString(), text: text.toString() });
-const template = openLoad('template', { template: SLUG, variables });
+const inline = load('inline', { subject, html: html.toString(), text: text.toString() });
+const template = load('template', { template: SLUG, variables });
 
 try {
   for (let warm = 0; warm < 4; warm++) for (const load of [inline, template]) await load.round();
@@ -55,25 +51,15 @@ try {
   }
   judge('sends from a template : the same email inline', ratio, { goal: GOAL });
 } finally {
-  for (const { child } of [inline, template]) {
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  }
+  for (const { close } of [inline, template]) await close();
   await service.stop();
   await installation.close();
 }
 
-function openLoad(name: string, content: object) {
-  const file = join(installation.folder, name);
-  const body = Buffer.from(
-    JSON.stringify({ from_email: 'hello@example.com', to: ['ada@example.net'], ...content }),
-  );
-  const head = `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  writeFileSync(file, Buffer.concat([Buffer.from(head), body]));
-  const words = [String(service.port), CONNECTIONS, file];
-  const args = ['--import', 'tsx', 'bench/support/http-load.ts', ...words];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const answers = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+function load(name: string, content: object) {
+  const email = { from_email: 'hello@example.com', to: ['ada@example.net'], ...content };
+  const over = { connections: CONNECTIONS, folder: installation.folder };
+  const { round, close } = openLoad(service.port, [sendRequest(key, email)], over);
   const figures: Record<string, number[]> = {
     'per second': [],
     'latency p50, ms': [],
@@ -82,14 +68,12 @@ function openLoad(name: string, content: object) {
   };
   return {
     name,
-    child,
     figures,
+    close,
     async round(): Promise<number> {
       const used = installation.meter(service);
-      child.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
-      const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
+      const { answered, p50, p99 } = await round(SECONDS);
       const { node } = used();
-      if (failed > 0) throw new Error(`${failed} sends were not answered with 202`);
       const values = [answered / SECONDS, p50, p99, node / answered];
       for (const [index, list] of Object.values(figures).entries()) list.push(values[index]!);
       return answered / SECONDS;

@@ -4,16 +4,13 @@
 // all, for comparison. Goals: one process keeps up with the INSERTs, and two accept as many per
 // second of CPU, theirs and PostgreSQL's, as one. Then all again as if the disk took 1 ms more to
 // sync.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import pg from 'pg';
-import { freePort } from '../tests/support/process.ts';
-import { sendRequest } from './support/http-rounds.ts';
-import { openInstallation, type Served } from './support/installation.ts';
+import { openInstallation } from './support/installation.ts';
+import { type Load, openLoad, sendRequest } from './support/loads.ts';
 import { findPgbench, NO_PGBENCH, runPgbench } from './support/pgbench.ts';
+import { type Served, serveBare } from './support/processes.ts';
 import { judge, skip } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
@@ -35,17 +32,16 @@ const { database, folder } = installation;
 
 const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
 const text = 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6);
-const requestFile = join(folder, 'request');
 const { key } = await installation.account(['email:send']);
 const email = {
   from_email: 'Acme <hello@example.com>',
   to: ['ada@example.net'],
   ...{ subject: 'An ordinary email', html, text, tags: ['bench'] },
 };
-writeFileSync(requestFile, sendRequest(key, email));
+const request = sendRequest(key, email);
 
 const servers = [await installation.serve('api'), await installation.serve('api')];
-const bareServer = await startBare();
+const bareServer = await serveBare('bare-http');
 const one = openArrangement('sends, one API process', servers.slice(0, 1));
 const two = openArrangement('sends, two API processes', servers);
 const bare = openArrangement('requests, a bare node:http server that only answers', [bareServer]);
@@ -64,7 +60,7 @@ try {
   await database.query('SELECT pg_reload_conf()');
   await compare('With 1 ms more for every sync:', [one, two], Math.ceil(ROUNDS / 2));
 } finally {
-  for (const { load } of arrangements) await stop(load);
+  for (const { load } of arrangements) await load.close();
   for (const server of [...servers, bareServer]) await server.stop();
   await installation.close();
 }
@@ -106,17 +102,6 @@ function report(what: string, figures: ReturnType<typeof summarise>, digits?: nu
   process.stdout.write(`  ${what.padEnd(32)} ${show(figures, digits)}\n`);
 }
 
-async function startBare(): Promise<Served> {
-  const port = await freePort();
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bench/support/bare-http.ts', String(port)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  await once(child.stdout!, 'data');
-  return { port, child, stop: () => stop(child) };
-}
-
 interface Round {
   rate: number;
   p50: number;
@@ -128,20 +113,15 @@ interface Round {
 
 interface Arrangement {
   name: string;
-  load: ChildProcess;
+  load: Load;
   rounds: Round[];
   round: () => Promise<Round>;
 }
 
 /** The same number of connections, spread over these servers. */
 function openArrangement(name: string, over: Served[]): Arrangement {
-  const ports = over.map((server) => server.port).join(',');
-  const load = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bench/support/http-load.ts', ports, String(CONNECTIONS), requestFile],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  const answers = createInterface({ input: load.stdout! })[Symbol.asyncIterator]();
+  const ports = over.map((server) => server.port);
+  const load = openLoad(ports, [request], { connections: CONNECTIONS, folder });
   const rounds: Round[] = [];
   return {
     name,
@@ -150,11 +130,9 @@ function openArrangement(name: string, over: Served[]): Arrangement {
     round: async () => {
       const batchesBefore = await countBatches(over);
       const used = installation.meter(...over);
-      load.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
-      const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
+      const { answered, p50, p99 } = await load.round(SECONDS);
       const { node, postgres } = used();
       const batches = (await countBatches(over)) - batchesBefore;
-      if (failed > 0) throw new Error(`${failed} sends were not answered with 202`);
       const round = {
         rate: answered / SECONDS,
         p50,
@@ -246,9 +224,4 @@ async function openBaseline(): Promise<{
       return rates.at(-1)!;
     },
   };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }

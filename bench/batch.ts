@@ -4,12 +4,8 @@
 // single sends by as many callers as the server can use. Its group commit makes batches of these by
 // itself, so that only the cost of a call is saved there; writing an email costs PostgreSQL the
 // same. ROUNDS and SECONDS (of a round) are read from the environment.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { openInstallation } from './support/installation.ts';
+import { openLoad, sendRequest } from './support/loads.ts';
 import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
@@ -43,23 +39,23 @@ const many = {
 };
 
 const BATCH = '/v1/send/batch';
-const singleByOne = openLoad('single sends, one caller', '/v1/send', email(0), { callers: 1 });
-const batchByOne = openLoad('batches, one caller', BATCH, each(email), { callers: 1 });
-const single = openLoad('single sends, 8 callers', '/v1/send', email(0), { callers: 8 });
-const batch = openLoad('batches, 8 callers', BATCH, each(email), { callers: 8 });
-const personal = openLoad('one email for 100, 8 callers', BATCH, many, { callers: 8 });
-const most = openLoad('single sends, 64 callers', '/v1/send', email(0), { callers: 64 });
+const singleByOne = load('single sends, one caller', '/v1/send', email(0), { callers: 1 });
+const batchByOne = load('batches, one caller', BATCH, each(email), { callers: 1 });
+const single = load('single sends, 8 callers', '/v1/send', email(0), { callers: 8 });
+const batch = load('batches, 8 callers', BATCH, each(email), { callers: 8 });
+const personal = load('one email for 100, 8 callers', BATCH, many, { callers: 8 });
+const most = load('single sends, 64 callers', '/v1/send', email(0), { callers: 64 });
 const loads = [singleByOne, batchByOne, single, batch, personal, most];
 
 try {
   // They are all that the service does here; fewer callers find nothing new.
   for (let warm = 0; warm < 3; warm++)
-    for (const load of [batch, personal, most]) await load.round();
+    for (const { round } of [batch, personal, most]) await round();
   for (const { rounds } of loads) rounds.length = 0;
-  for (let round = 1; round <= ROUNDS; round++) {
-    for (const load of loads) await load.round();
+  for (let n = 1; n <= ROUNDS; n++) {
+    for (const { round } of loads) await round();
     const rates = loads.map(({ name, rounds }) => `${rounds.at(-1)!.rate.toFixed(0)} ${name}`);
-    process.stdout.write(`  round ${round}, emails a second: ${rates.join(', ')}\n`);
+    process.stdout.write(`  round ${n}, emails a second: ${rates.join(', ')}\n`);
   }
   for (const { name, rounds } of loads) {
     process.stdout.write(`\n${name}\n`);
@@ -73,10 +69,7 @@ try {
   compare('8 callers, one email for 100', personal, single, GOAL);
   compare('8 callers beside single sends by 64', batch, most);
 } finally {
-  for (const { child } of loads) {
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  }
+  for (const { close } of loads) await close();
   await service.stop();
   await installation.close();
 }
@@ -100,29 +93,19 @@ interface Round {
   postgresUs: number;
 }
 
-type Load = ReturnType<typeof openLoad>;
+type Load = ReturnType<typeof load>;
 
-function openLoad(name: string, path: string, content: object, { callers }: { callers: number }) {
-  const file = join(installation.folder, name.replaceAll(' ', '-'));
-  const body = Buffer.from(JSON.stringify(content));
-  const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  writeFileSync(file, Buffer.concat([Buffer.from(head), body]));
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bench/support/http-load.ts', String(service.port), String(callers), file],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  const answers = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+function load(name: string, path: string, content: object, { callers }: { callers: number }) {
+  const over = { connections: callers, folder: installation.folder };
+  const { round, close } = openLoad(service.port, [sendRequest(key, content, path)], over);
   const emails = path === '/v1/send' ? 1 : COUNT;
   const rounds: Round[] = [];
   return {
-    ...{ name, child, rounds },
+    ...{ name, rounds, close },
     async round(): Promise<void> {
       const used = installation.meter(service);
-      child.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
-      const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
+      const { answered, p50, p99 } = await round(SECONDS);
       const { node, postgres } = used();
-      if (failed > 0) throw new Error(`${failed} calls were not answered with 202`);
       const count = answered * emails;
       rounds.push({
         ...{ rate: count / SECONDS, p50, p99 },

@@ -4,8 +4,6 @@
 // sink, in alternating rounds on one machine; the other service is stopped meanwhile. The goal is
 // at most 1.6 times the cost. Needs Citus (scripts/citus-build.sh). docs/scale.md is computed from
 // it (scripts/describe-scale.ts).
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +18,11 @@ import {
 import { freePort } from '../tests/support/process.ts';
 import { makeAccount, type TestAccount } from '../tests/support/service.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
-import { openLoad } from './support/http-rounds.ts';
+import { openLoad, sendRequest } from './support/loads.ts';
+import { serving, startService } from './support/processes.ts';
 import { judge, SKIPPED, single, skip } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
 import { COSTS } from './support/scale.ts';
-import { startService } from './support/service.ts';
 import { startSink } from './support/timing-sink.ts';
 
 const why = whyNoCitus();
@@ -38,7 +36,10 @@ const SECONDS = Number(process.env.SECONDS ?? 3);
 const ACCOUNTS = 8;
 const CONNECTIONS = 64;
 const PORT = await freePort();
-const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
+const CONTENT = {
+  subject: 'Hello',
+  html: `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`,
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
 const cluster = await startCluster();
@@ -119,7 +120,9 @@ async function openWay(name: 'plain' | 'citus') {
   const accounts: TestAccount[] = [];
   const wish = { ratePerSecond: 100_000, dailyQuota: 100_000_000 };
   while (accounts.length < ACCOUNTS) accounts.push(await makeAccount(database, wish));
-  const requests = accounts.map((account) => Buffer.from(requestOf(account)));
+  const requests = accounts.map(({ key }) =>
+    sendRequest(key, { from_email: 'shop@example.com', to: ['ada@example.net'], ...CONTENT }),
+  );
   const processesOf = (...servers: TestServer[]) =>
     new Map(servers.flatMap((server) => [...snapshotTree(server.pid())]));
   const walAtFirst = await walWritten();
@@ -127,12 +130,11 @@ async function openWay(name: 'plain' | 'citus') {
   return {
     name,
     async run(): Promise<Cost> {
-      const service = startService({
+      const child = startService({
         ...{ DATABASE_URL: url, RELAY_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
         ...{ PORT: String(PORT), ROLES: 'api,delivery', LOG_LEVEL: 'error' },
       });
-      await once(service.stdout!, 'data');
-      service.stdout!.resume();
+      const service = await serving(child, PORT);
       const load = openLoad(PORT, requests, { connections: CONNECTIONS, folder });
       try {
         // Connections, plans and what the compiler learns: on a slow machine a second of it is not
@@ -140,11 +142,11 @@ async function openWay(name: 'plain' | 'citus') {
         await load.round(SECONDS);
         await drained();
         const [first, nodes] = [processesOf(cluster.coordinator), processesOf(...cluster.nodes)];
-        const before = { own: cpuMicroseconds(service.pid!), atMs: performance.now() };
+        const before = { own: cpuMicroseconds(child.pid!), atMs: performance.now() };
         const { answered: emails } = await load.round(SECONDS);
         await drained();
         return {
-          service: (cpuMicroseconds(service.pid!) - before.own) / emails,
+          service: (cpuMicroseconds(child.pid!) - before.own) / emails,
           first: cpuBetween(first, processesOf(cluster.coordinator)) / emails,
           nodes: cpuBetween(nodes, processesOf(...cluster.nodes)) / emails,
           emails,
@@ -152,7 +154,7 @@ async function openWay(name: 'plain' | 'citus') {
         };
       } finally {
         await load.close();
-        await stop(service);
+        await service.stop();
       }
     },
     /** Of an email, on the nodes. */
@@ -185,18 +187,6 @@ async function openWay(name: 'plain' | 'citus') {
       }
     }
   }
-}
-
-function requestOf({ key }: TestAccount): string {
-  const email = { from_email: 'shop@example.com', to: ['ada@example.net'], subject: 'Hello', html };
-  const body = JSON.stringify(email);
-  return `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
 }
 
 /** By the nodes, in bytes. */

@@ -11,11 +11,12 @@ import { join } from 'node:path';
 import { EMAIL_SCOPES } from '../src/accounts/scopes.ts';
 import { showUuid } from '../src/ids.ts';
 import type { TestAccount } from '../tests/support/service.ts';
-import { getRequest, openLoad, sendRequest } from './support/http-rounds.ts';
-import { type Installation, openInstallation, type Served } from './support/installation.ts';
+import { type Installation, openInstallation } from './support/installation.ts';
+import { getRequest, openLoad, sendRequest } from './support/loads.ts';
 import { loadQuickly, makeMessages } from './support/many-messages.ts';
 import { HTML, TEXT } from './support/packed-email.ts';
 import { asStatement, findPgbench, NO_PGBENCH, runPgbench } from './support/pgbench.ts';
+import type { Served } from './support/processes.ts';
 import { judge, skip } from './support/results.ts';
 import { type Summary, summarise } from './support/rounds.ts';
 import {

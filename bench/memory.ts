@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../tests/support/process.ts';
+import { startService, stop } from './support/processes.ts';
 import { judge } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
-import { startService } from './support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const REQUESTS = 100;
@@ -70,8 +70,7 @@ try {
   judge('memory over idle', summarise(over), memory);
   judge('large requests accepted', summarise(accepted), { goal: 1 });
 } finally {
-  server.kill('SIGTERM');
-  await once(server, 'exit');
+  await stop(server);
   rmSync(folder, { recursive: true, force: true });
 }
 

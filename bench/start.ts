@@ -5,15 +5,14 @@
 // that were under load rest beside two that were only started, and the starts are measured while
 // they do. ROUNDS (3) is read from the environment.
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../tests/support/process.ts';
+import { startService, stop } from './support/processes.ts';
 import { judge } from './support/results.ts';
 import { summarise } from './support/rounds.ts';
-import { startService } from './support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const SENDS = 1000;
@@ -30,7 +29,7 @@ interface Started {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
-const running = new Set<ChildProcess>();
+const services: ChildProcess[] = [];
 
 try {
   const loaded = [await started(join(folder, 'one')), await started(join(folder, 'other'))];
@@ -67,7 +66,7 @@ try {
     });
   }
 } finally {
-  for (const child of running) await stop(child);
+  for (const child of services) await stop(child);
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -95,7 +94,7 @@ async function started(data: string): Promise<Started> {
   let output = '';
   const begun = performance.now();
   const child = startService({ DATA_DIR: data, PORT: String(port), LOG_LEVEL: 'warn' });
-  running.add(child);
+  services.push(child);
   child.stdout!.on('data', (chunk) => {
     output += chunk;
   });
@@ -129,10 +128,4 @@ async function send({ port, key }: Started): Promise<void> {
 function residentMb({ child }: Started): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  running.delete(child);
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }

@@ -1,7 +1,5 @@
 // An installation to be measured: a PostgreSQL of its own, accounts that may send, a queue to be
 // filled, and the service as processes. What it started ends with it.
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +16,7 @@ import { freePort } from '../../tests/support/process.ts';
 import { makeAccount, type TestAccount } from '../../tests/support/service.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './cpu.ts';
 import { packed } from './packed-email.ts';
-import { startService } from './service.ts';
+import { type Served, serving, startService } from './processes.ts';
 
 export interface Installation {
   url: string;
@@ -39,12 +37,6 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-export interface Served {
-  child: ChildProcess;
-  port: number;
-  stop(): Promise<void>;
-}
-
 export async function openInstallation(): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
   const data = join(folder, 'data');
@@ -59,7 +51,7 @@ export async function openInstallation(): Promise<Installation> {
     relayIsDown: () => false,
     onCommitted: () => undefined,
   });
-  const children = new Set<ChildProcess>();
+  const services: Served[] = [];
   const queue = async (accountId: number, count: number, from?: string) => {
     const sends = Array.from({ length: count }, () => batcher.add(packed(accountId, from)));
     for (const { kind } of await Promise.all(sends)) {
@@ -93,22 +85,9 @@ export async function openInstallation(): Promise<Installation> {
         ...{ DATABASE_URL: embedded.url, PORT: String(port), ROLES: roles, LOG_LEVEL: 'error' },
         ...env,
       });
-      children.add(child);
-      const ended = once(child, 'exit').finally(() => children.delete(child));
-      const failed = ended.then(([code]) => {
-        throw new Error(`the service ended before it was there, with ${code}`);
-      });
-      await Promise.race([once(child.stdout!, 'data'), failed]);
-      failed.catch(() => undefined);
-      child.stdout!.resume();
-      return {
-        child,
-        port,
-        async stop() {
-          child.kill('SIGTERM');
-          await ended;
-        },
-      };
+      const service = await serving(child, port);
+      services.push(service);
+      return service;
     },
     meter(...of) {
       const node = () => of.reduce((sum, { child }) => sum + cpuMicroseconds(child.pid!), 0);
@@ -119,7 +98,7 @@ export async function openInstallation(): Promise<Installation> {
       });
     },
     async close() {
-      for (const child of children) child.kill('SIGKILL');
+      for (const service of services) await service.stop();
       await database.close();
       await embedded.stop();
       rmSync(folder, { recursive: true, force: true });
