@@ -85,6 +85,18 @@ describe('imports', () => {
     );
   });
 
+  // What a capability reads and writes is the same behind every door.
+  it('there is no SQL in a door', () => {
+    const asking = files.filter(
+      (file) =>
+        DOORS.includes(roomOf(file)) &&
+        /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(
+          readFileSync(join(SRC, file), 'utf8'),
+        ),
+    );
+    expect(asking).toEqual([]);
+  });
+
   it('there are no barrels', () => {
     const barrels = files.filter((file) => file.endsWith('/index.ts') && file !== 'jinja/index.ts');
     expect(barrels).toEqual([]);

@@ -137,6 +137,14 @@ export async function getAccount(database: Queryable, id: number): Promise<Accou
   return toAccount(row ?? noAccount(id));
 }
 
+/** Undefined: there is no such account. */
+export async function accountName(database: Queryable, id: number): Promise<string | undefined> {
+  const [row] = await database.query<{ name: string }>('SELECT name FROM accounts WHERE id = $1', [
+    id,
+  ]);
+  return row?.name;
+}
+
 /** By number; `after` is the last one on the previous page. Without a page, all. */
 export async function listAccounts(
   database: Queryable,

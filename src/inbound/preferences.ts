@@ -2,6 +2,7 @@
 // unsubscribe link, so only someone who has the email can choose. GET shows, POST changes. It works
 // for a suspended account too: recipients owe it nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { accountName } from '../accounts/accounts.ts';
 import type { Bodies } from '../http/body.ts';
 import { bytesToUuid, showId } from '../ids.ts';
 import { listStreams, type Stream } from '../streams/streams.ts';
@@ -81,11 +82,8 @@ async function readPage(
   { database }: TrackingDeps,
   { accountId, address }: Subscriber,
 ): Promise<PreferencePage | undefined> {
-  const [account] = await database.query<{ name: string }>(
-    'SELECT name FROM accounts WHERE id = $1',
-    [accountId],
-  );
-  if (account === undefined) return undefined;
+  const name = await accountName(database, accountId);
+  if (name === undefined) return undefined;
   const streams = await listStreams(database, accountId);
   const left = await streamsLeftBy(database, accountId, address);
   const { fields: branding } = await readBranding(database, accountId);
@@ -94,7 +92,7 @@ async function readPage(
     archivedAt === null && (unsubscribe || left.has(name));
   return {
     ...{ address, branding, none },
-    sender: branding.brand_name || account.name,
+    sender: branding.brand_name || name,
     choices: streams.filter(isOffered).map(({ name, title, description, unsubscribe }) => ({
       ...{ name, title, description },
       wanted: !left.has(name) && !(none && unsubscribe),

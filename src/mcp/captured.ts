@@ -2,6 +2,7 @@
 // told of a delivery that the sandbox only simulated.
 import { z } from 'zod';
 import { readUuid } from '../ids.ts';
+import { sentWithSandboxKeys } from '../messages/message.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type Operation, operation } from '../operations/operation.ts';
 
@@ -20,13 +21,8 @@ export async function capturedAmong(
 ): Promise<ReadonlySet<string>> {
   if (inSandbox() || ids.length === 0) return new Set(ids);
   const uuids = new Map(ids.map((id) => [readUuid('msg_', id)!, id]));
-  const rows = await database.query<{ uuid: string }>(
-    `SELECT m.id AS uuid FROM messages m
-     JOIN api_keys k ON k.account_id = m.account_id AND k.id = m.key_id
-     WHERE m.account_id = $1 AND m.id = ANY ($2::uuid[]) AND k.sandbox_only`,
-    [accountId, [...uuids.keys()]],
-  );
-  return new Set(rows.map(({ uuid }) => uuids.get(uuid)!));
+  const captured = await sentWithSandboxKeys(database, accountId, [...uuids.keys()]);
+  return new Set([...captured].map((uuid) => uuids.get(uuid)!));
 }
 
 /** An operation about one email, with that fact added to its answer. */

@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { waitingAmong } from '../approvals/approvals.ts';
-import { REASONS, type Reason } from '../events/reasons.ts';
+import { bounceReasons } from '../events/bounce-reasons.ts';
+import { REASONS } from '../events/reasons.ts';
 import { readUuid } from '../ids.ts';
-import { STATUSES } from '../messages/status.ts';
+import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import { listOf } from '../operations/lists.ts';
 import { findMessages, listMessages } from '../operations/messages.ts';
 import { operation, requireScope } from '../operations/operation.ts';
-import type { Database } from '../store/pool.ts';
 import { capturedAmong, sandbox } from './captured.ts';
 
 const status = z.enum(STATUSES);
@@ -39,8 +39,10 @@ export const searchAsAgent = operation({
     const statuses = Array.isArray(wanted) ? wanted : undefined;
     const one = Array.isArray(wanted) ? undefined : wanted;
     const page = await findMessages(database, caller, { ...input, status: one, statuses });
-    const reasons = await reasonsOf(database, caller.accountId, page.data);
-    const held = await heldAmong(database, caller.accountId, page.data);
+    const those = (status: MessageStatus) =>
+      page.data.filter((it) => it.status === status).map(({ id }) => readUuid('msg_', id)!);
+    const reasons = await bounceReasons(database, caller.accountId, those('bounced'));
+    const held = await waitingAmong(database, caller.accountId, those('queued'));
     const ids = page.data.map(({ id }) => id);
     const captured = await capturedAmong(deps, caller.accountId, ids);
     return {
@@ -60,33 +62,3 @@ export const searchAsAgent = operation({
 });
 
 export const mayManage = ({ scopes }: Caller): boolean => scopes.has('messages:read');
-
-async function heldAmong(
-  database: Database,
-  accountId: number,
-  messages: readonly { id: string; status: string }[],
-): Promise<ReadonlySet<string>> {
-  const queued = messages.filter(({ status }) => status === 'queued');
-  return await waitingAmong(
-    database,
-    accountId,
-    queued.map(({ id }) => readUuid('msg_', id)!),
-  );
-}
-
-async function reasonsOf(
-  database: Database,
-  accountId: number,
-  messages: readonly { id: string; status: string }[],
-): Promise<Map<string, Reason>> {
-  const bounced = messages.filter(({ status }) => status === 'bounced');
-  if (bounced.length === 0) return new Map();
-  const rows = await database.query<{ uuid: string; reason: Reason }>(
-    `SELECT DISTINCT ON (message_id) message_id AS uuid, detail->>'reason' AS reason FROM events
-     WHERE account_id = $1 AND message_id = ANY ($2::uuid[]) AND kind = 'bounced'
-       AND detail->>'reason' IS NOT NULL
-     ORDER BY message_id, at DESC`,
-    [accountId, bounced.map(({ id }) => readUuid('msg_', id))],
-  );
-  return new Map(rows.map(({ uuid, reason }) => [uuid, reason]));
-}

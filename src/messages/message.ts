@@ -89,6 +89,21 @@ export async function cameThrough(
   return rows.length > 0;
 }
 
+/** Those of these that were sent with keys of the sandbox. */
+export async function sentWithSandboxKeys(
+  database: Database,
+  accountId: number,
+  uuids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ uuid: string }>(
+    `SELECT m.id AS uuid FROM messages m
+     JOIN api_keys k ON k.account_id = m.account_id AND k.id = m.key_id
+     WHERE m.account_id = $1 AND m.id = ANY ($2::uuid[]) AND k.sandbox_only`,
+    [accountId, uuids],
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
+}
+
 /** For operators, who have the id but perhaps not the account. */
 export async function findAccountOfMessage(
   database: Database,
