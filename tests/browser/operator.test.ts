@@ -25,7 +25,7 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.getByRole('menuitem', { name: 'Plan, quota and rate' }).click();
     await page.getByLabel('Recipients per day').fill('777');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('cell', { name: '777' }).waitFor();
+    await page.getByRole('cell', { name: '777', exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Manage Test' }).click();
     await page.getByRole('menuitem', { name: 'Suspend' }).click();

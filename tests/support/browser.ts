@@ -111,7 +111,9 @@ async function launchPackaged(): Promise<Browser> {
       return await chromium.launch({
         ...WITH_THE_WORKER,
         executablePath: await packaged.executablePath(),
-        args: [...packaged.args, ...quiet],
+        // Not the package's own: they switch the rules of origins off and put all in one process,
+        // which breaks with the first page that does.
+        args: quiet,
       });
     } catch (fault) {
       // Another worker may be unpacking it, into the same place.
